@@ -26,9 +26,9 @@ def check_fit(arch: Architecture, workload: Workload, source: str, documents: Se
         raise InputError(_fault(conflict, source, documents) for conflict in conflicts)
 
 
-def _fault(misfit: Misfit, source: str, documents: Sequence[Document]) -> Fault:
+def _fault(conflict: Misfit, source: str, documents: Sequence[Document]) -> Fault:
     """The fault with the file and line of the wrong name, or of the level that it is about."""
-    place, word, message = misfit
+    place, word, message = conflict
     for document in documents:
         own = isinstance(document.data, dict) and isinstance(document.data.get("levels"), list)
         for at in _own_places(document, place) if own else _timeloop_places(document, place):

@@ -32,8 +32,8 @@ def of_stacks[T](values: Sequence[T], written: Architecture, arch: Architecture)
     """Return what the slots of `written` have for those of `arch`, the same machine with or without its stacks."""
     if len(written.levels) == len(arch.levels):
         return tuple(values)
-    there: dict[str, T] = dict(zip((slot.name for slot in written.slots), values, strict=True))
-    return tuple(there[slot.name] for slot in arch.slots)
+    by_slot: dict[str, T] = dict(zip((slot.name for slot in written.slots), values, strict=True))
+    return tuple(by_slot[slot.name] for slot in arch.slots)
 
 
 def placed(arch: Architecture, placement: str) -> Architecture:

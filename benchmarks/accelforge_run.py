@@ -64,9 +64,9 @@ def evaluated(path: Path) -> dict[str, Any]:
     return figures(af.Spec.from_yaml(path).evaluate_mapping())
 
 
-def figures(found: Any) -> dict[str, Any]:
+def figures(result: Any) -> dict[str, Any]:
     """Energy in pJ and cycles."""
-    return {"energy_pj": float(found.energy()), "cycles": float(found.latency())}
+    return {"energy_pj": float(result.energy()), "cycles": float(result.latency())}
 
 
 def compile_everything(imperfect: bool) -> None:

@@ -173,12 +173,12 @@ def _evaluate(draw: LazyBatch, table: EnergyTable) -> Costs:
 
 def valid_draw(space: Mapspace, size: int) -> LazyBatch:
     """So many valid mappings."""
-    found: list[LazyBatch] = []
+    draws: list[LazyBatch] = []
     for seed in count():
         draw = space.draw(np.random.default_rng(seed), CHUNK)
-        found.append(draw.take(np.flatnonzero(validity(draw.arranged()) == 0)))
-        if sum(map(len, found)) >= size:
-            return LazyBatch.joined(found).take(slice(size))
+        draws.append(draw.take(np.flatnonzero(validity(draw.arranged()) == 0)))
+        if sum(map(len, draws)) >= size:
+            return LazyBatch.joined(draws).take(slice(size))
     raise AssertionError
 
 

@@ -123,8 +123,8 @@ def accelforge(case: Case, nodes: Sequence[Node], flags: Sequence[str]) -> dict[
         return f"not finished in {LIMIT} s"
     if run.returncode:
         raise RuntimeError(run.stderr)
-    found: dict[str, Any] = json.loads(run.stdout)
-    return found
+    outcome: dict[str, Any] = json.loads(run.stdout)
+    return outcome
 
 
 def rows(cases: Sequence[str], layers: Sequence[str], limit: float, beside: bool) -> Iterator[list[str]]:

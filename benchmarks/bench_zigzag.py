@@ -75,11 +75,11 @@ def machine() -> dict[str, Any]:
     return data
 
 
-def as_plain(found: Any) -> list[Node]:
+def as_plain(mapping: Any) -> list[Node]:
     """A mapping of ZigZag as nodes, from the outside in."""
     chains = {
         str(op): [[(DIMS[str(dim)], int(size)) for dim, size in loops] for loops in levels]
-        for op, levels in found.temporal_mapping.mapping_dic_stationary.items()
+        for op, levels in mapping.temporal_mapping.mapping_dic_stationary.items()
     }
     loops = [loop for level in chains["I"] for loop in level]  # innermost first; all operands have the same
     cuts = {(m, op): sum(map(len, chains[op][: i + 1])) for op, names in MEMORIES.items() for i, m in enumerate(names)}
@@ -116,17 +116,17 @@ def loop_order(result: Result) -> list[list[Any]]:
     return order[::-1]
 
 
-def theirs(found: Any) -> list[float]:
+def theirs(mapping: Any) -> list[float]:
     """Energies of PLACES, the MACs and all in pJ; the read of what leaves a memory upwards is of the next memory."""
     energies = dict.fromkeys(PLACES, 0.0)
-    for op, levels in found.mem_energy_breakdown_further.items():
+    for op, levels in mapping.mem_energy_breakdown_further.items():
         names = MEMORIES[str(op)]
-        for i, (energy, total) in enumerate(zip(levels, found.mem_energy_breakdown[op], strict=True)):
+        for i, (energy, total) in enumerate(zip(levels, mapping.mem_energy_breakdown[op], strict=True)):
             up = energy.get(DataDirection.RD_OUT_TO_HIGH)
             energies[names[i], OPERANDS[str(op)]] += total - up
             if up:
                 energies[names[i + 1], OPERANDS[str(op)]] += up
-    return [*energies.values(), found.mac_energy, found.energy_total]
+    return [*energies.values(), mapping.mac_energy, mapping.energy_total]
 
 
 def ours(costs: Costs, arch: Architecture, workload: Workload) -> list[float]:

@@ -47,10 +47,11 @@ class Study:
         kinds = (0, self.searches)
         return [task for a in self.arrays for m in MAPSPACES for kind in kinds for task in self.tasks(a, m, kind)]
 
-    def edp(self, found: dict[Task, Json], searches: int) -> tuple[Floats, Floats]:
+    def edp(self, outcomes: dict[Task, Json], searches: int) -> tuple[Floats, Floats]:
         """Area of each array # (array,) and EDP # (mapspace, array, search)."""
         every = [
-            [together(found, self.tasks(a, m, searches), self.layers.values()) for a in self.arrays] for m in MAPSPACES
+            [together(outcomes, self.tasks(a, m, searches), self.layers.values()) for a in self.arrays]
+            for m in MAPSPACES
         ]
         area = np.array([one.area_um2 for one in every[0]])
         return area, np.array([[self.total(one) for one in row] for row in every])
@@ -156,15 +157,15 @@ def report(results: Result) -> list[str]:
     return lines
 
 
-def draw_frontier(axes, name: str, told: Result, arrays) -> None:  # type: ignore[no-untyped-def]
+def draw_frontier(axes, name: str, outcome: Result, arrays) -> None:  # type: ignore[no-untyped-def]
     """Area against the certified EDP of each mapspace; a ring around what is on the frontier."""
-    area = np.array(told["area_um2"]) / 1e6
+    area = np.array(outcome["area_um2"]) / 1e6
     for number, space in enumerate(MAPSPACES):
-        edp = np.array(told["proven"]["edp"][space])[:, 0]
+        edp = np.array(outcome["proven"]["edp"][space])[:, 0]
         axes.plot(area, edp, LINES[number], marker=MARKERS[number], color=PALETTE[number], markersize=4, label=space)
-        on = np.array(told["proven"]["on_frontier"][space]) > 0
+        on = np.array(outcome["proven"]["on_frontier"][space]) > 0
         axes.plot(area[on], edp[on], "o", color="0.2", fillstyle="none", markersize=9, markeredgewidth=0.8)
-    highest = np.max([np.array(one)[:, 0] for one in told["proven"]["edp"].values()], axis=0)
+    highest = np.max([np.array(one)[:, 0] for one in outcome["proven"]["edp"].values()], axis=0)
     for (rows, columns), x, y in zip(arrays, area, highest, strict=True):
         axes.annotate(f"{rows}x{columns}", (x, y), (6, 5), textcoords="offset points", fontsize=7)
     axes.margins(x=0.1, y=0.12)  # room for the labels
@@ -172,14 +173,14 @@ def draw_frontier(axes, name: str, told: Result, arrays) -> None:  # type: ignor
     axes.set_title(f"{name}: certified optima, rings: on the frontier", fontsize=9, loc="left")
 
 
-def draw_saved(axes, told: Result, arrays) -> None:  # type: ignore[no-untyped-def]
+def draw_saved(axes, outcome: Result, arrays) -> None:  # type: ignore[no-untyped-def]
     """What Ruby-S saves against PFM by array: certified as bars, the random searches as marks with their range."""
     rows = np.arange(len(arrays))
     for number, against in enumerate(("pfm", "pfm+pad")):
         x = rows + (number - 0.5) * 0.4
-        certain = [100 * one[0] for one in told["proven"]["saved_against"][against]["by_array"]]
+        certain = [100 * one[0] for one in outcome["proven"]["saved_against"][against]["by_array"]]
         axes.bar(x, certain, 0.38, color=PALETTE[number], alpha=0.6, label=f"against {against}, certified")
-        middle, low, high = 100 * np.array(told["in total"]["saved_against"][against]["by_array"]).T
+        middle, low, high = 100 * np.array(outcome["in total"]["saved_against"][against]["by_array"]).T
         axes.errorbar(
             x, middle, (middle - low, high - middle), fmt=MARKERS[number], color="0.2", markersize=4, linewidth=0.9,
             label=f"against {against}, random search",

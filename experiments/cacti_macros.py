@@ -40,12 +40,12 @@ def pairs(larger: int, wider: int) -> Iterator[tuple[Sram, Figures, Figures]]:
 
 def errors(larger: int, wider: int) -> dict[str, list[float]]:
     """The relative errors of the closed form, by figure, smallest first."""
-    found: dict[str, list[float]] = {name: [] for name in FIGURES}
+    by_figure: dict[str, list[float]] = {name: [] for name in FIGURES}
     for point, known, actual in pairs(larger, wider):
         made = of_macros(known, point.tech_nm, point.ports, point.width_bits, larger, wider)
         for name in FIGURES:
-            found[name].append(abs(getattr(made, name) / getattr(actual, name) - 1))
-    return {name: sorted(figure_errors) for name, figure_errors in found.items()}
+            by_figure[name].append(abs(getattr(made, name) / getattr(actual, name) - 1))
+    return {name: sorted(figure_errors) for name, figure_errors in by_figure.items()}
 
 
 def fitted() -> tuple[dict[float, float], float]:

@@ -47,8 +47,8 @@ def recorded(script: str, options: argparse.Namespace) -> Result | None:
     """The result in OUT/NAME.json, NAME being that of the script, where it is to be drawn again; else None."""
     if not options.draw:
         return None
-    found: Result = json.loads((options.out / f"{Path(script).stem}.json").read_text(encoding="utf-8"))
-    return found
+    result: Result = json.loads((options.out / f"{Path(script).stem}.json").read_text(encoding="utf-8"))
+    return result
 
 
 def write(script: str, out: Path, result: Result) -> None:

@@ -19,7 +19,8 @@ from answers.measurements import Case, Size, Store, Table, alone, stands
 from common import Result, arguments, tell, write
 
 TABLES = {
-    each.TABLE.name: each.TABLE for each in (networks, proofs, machines, uneven, evolution, limits, timeloop, golden)
+    module.TABLE.name: module.TABLE
+    for module in (networks, proofs, machines, uneven, evolution, limits, timeloop, golden)
 }  # in the order of the page
 
 

@@ -42,9 +42,9 @@ PUBLISHED = {
 BATCH, WORD_BYTES = 4, 2
 
 
-def row(machine: str, model: str, found: NetworkResult) -> dict[str, Any]:
+def row(machine: str, model: str, result: NetworkResult) -> dict[str, Any]:
     """What a search of a network came to."""
-    layers = [layer for layer, _ in found.layers]
+    layers = [layer for layer, _ in result.layers]
     gaps = [layer.own_gap for layer in layers]
     return {
         "machine": machine,
@@ -52,11 +52,11 @@ def row(machine: str, model: str, found: NetworkResult) -> dict[str, Any]:
         "layers": len(layers),
         "certified": sum(layer.optimal for layer in layers),
         "largest_gap": max(gaps),
-        "gap": found.gap,
-        "edp": found.edp,
-        "energy_uj": found.energy_pj / 1e6,
-        "cycles": found.cycles,
-        "utilization": found.utilization,
+        "gap": result.gap,
+        "edp": result.edp,
+        "energy_uj": result.energy_pj / 1e6,
+        "cycles": result.cycles,
+        "utilization": result.utilization,
     }
 
 

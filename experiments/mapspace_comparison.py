@@ -165,35 +165,35 @@ def optima(panel: str, setup: Setup) -> dict[str, float]:
     return least_edps
 
 
-def below(found: dict[str, Result], lower: str, higher: str) -> str:
+def below(outcomes: dict[str, Result], lower: str, higher: str) -> str:
     """Whether each mapspace of `lower` ends below each of `higher`; "even" where two standard errors cannot tell."""
     verdicts = set()
     for one, other in product(lower.split(), higher.split()):
-        error = float(np.hypot(found[one]["standard_error"], found[other]["standard_error"]))
-        difference = found[other]["end"] - found[one]["end"]
+        error = float(np.hypot(outcomes[one]["standard_error"], outcomes[other]["standard_error"]))
+        difference = outcomes[other]["end"] - outcomes[one]["end"]
         verdicts.add("even" if abs(difference) <= 2 * error else "yes" if difference > 0 else "no")
     return next(verdict for verdict in ("no", "even", "yes") if verdict in verdicts)
 
 
-def held(panel: str, found: dict[str, Result]) -> dict[str, str]:
+def held(panel: str, outcomes: dict[str, Result]) -> dict[str, str]:
     """Whether what the paper says of this panel is so at the end of the search."""
     near = {
-        text: "yes" if abs(found[one]["end"] / found[other]["end"] - 1) < least else "no"
+        text: "yes" if abs(outcomes[one]["end"] / outcomes[other]["end"] - 1) < least else "no"
         for text, (one, other, least) in NEAR.get(panel, {}).items()
     }
-    return near | {text: below(found, *names) for text, names in BELOW[panel].items()}
+    return near | {text: below(outcomes, *names) for text, names in BELOW[panel].items()}
 
 
-def report(panel: str, name: str, found: dict[str, Result], seconds: float) -> None:
-    ends = ", ".join(f"{preset} {found[preset]['end']:.4g}" for preset in PRESETS)
-    said = "; ".join(f"{text}: {verdict}" for text, verdict in held(panel, found).items())
+def report(panel: str, name: str, outcomes: dict[str, Result], seconds: float) -> None:
+    ends = ", ".join(f"{preset} {outcomes[preset]['end']:.4g}" for preset in PRESETS)
+    said = "; ".join(f"{text}: {verdict}" for text, verdict in held(panel, outcomes).items())
     tell(f"{panel} {name:<24} {ends} | {said} ({seconds:.0f} s)")
 
 
-def draw_panel(axes, panel: str, found: dict[str, Result], best: dict[str, float]) -> None:  # type: ignore[no-untyped-def]
+def draw_panel(axes, panel: str, outcomes: dict[str, Result], best: dict[str, float]) -> None:  # type: ignore[no-untyped-def]
     """EDP over the optimum of PFM; the optimum of each mapspace at the right edge."""
     for number, preset in enumerate(PRESETS):
-        mean = found[preset]["mean"]
+        mean = outcomes[preset]["mean"]
         axes.plot(
             MARKS[: len(mean)],
             [np.nan if edp is None else edp / best["pfm"] for edp in mean],
@@ -210,10 +210,10 @@ def draw_panel(axes, panel: str, found: dict[str, Result], best: dict[str, float
     axes.tick_params(labelsize=8)
 
 
-def draw(every, found: dict[str, dict[str, Result]], best: dict[str, dict[str, float]]) -> None:  # type: ignore[no-untyped-def]
+def draw(every, outcomes: dict[str, dict[str, Result]], best: dict[str, dict[str, float]]) -> None:  # type: ignore[no-untyped-def]
     """A panel for each problem of one set-up."""
-    for axes, panel in zip(every, found, strict=True):
-        draw_panel(axes, panel, found[panel], best[panel])
+    for axes, panel in zip(every, outcomes, strict=True):
+        draw_panel(axes, panel, outcomes[panel], best[panel])
         axes.set_xlabel("valid mappings looked at; right of 10,000: optima", fontsize=8)
         axes.set_ylabel("best EDP so far / optimum of pfm", fontsize=8)
     every[0].legend(fontsize=8, frameon=False)
@@ -223,17 +223,17 @@ def compare_all(
     setups: dict[str, Setup], panels: str, samples: int, seed: int
 ) -> dict[str, dict[str, dict[str, Result]]]:
     """By set-up and panel, what `compare` finds; reported on the way. Padding concerns the convolutions alone."""
-    found: dict[str, dict[str, dict[str, Result]]] = {}
+    outcomes: dict[str, dict[str, dict[str, Result]]] = {}
     for number, (name, setup) in enumerate(setups.items()):
-        found[name] = {}
+        outcomes[name] = {}
         for panel in "cd" if setup.padded else panels:
             began = time.monotonic()
-            found[name][panel] = compare(panel, number, setup, samples, seed)
-            report(panel, name, found[name][panel], time.monotonic() - began)
+            outcomes[name][panel] = compare(panel, number, setup, samples, seed)
+            report(panel, name, outcomes[name][panel], time.monotonic() - began)
             if name != "base":  # which alone is drawn
-                for one in found[name][panel].values():
+                for one in outcomes[name][panel].values():
                     del one["mean"]
-    return found
+    return outcomes
 
 
 def main() -> None:

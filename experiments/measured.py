@@ -89,31 +89,33 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
     machine = measured_machine(described())
     arch = parse_arch(parse_yaml(machine_yaml(machine, "cpu"), "this machine"))
     runs = {name: random_runs(one_core(arch), layer, number, options.seed) for name, layer in layers.items()}
-    found: dict[str, Any] = {"machine": machine.model, "peak_gflops": machine.peak_gflops, "mappings": number}
-    found["layers"] = {name: judged(name, runs, options.seed) for name in layers}
-    for name, row in found["layers"].items():
+    result: dict[str, Any] = {"machine": machine.model, "peak_gflops": machine.peak_gflops, "mappings": number}
+    result["layers"] = {name: judged(name, runs, options.seed) for name in layers}
+    for name, row in result["layers"].items():
         tell(f"{name}: " + ", ".join(f"{key} {value:.3g}" for key, value in row.items()))
     every = [sample for rows in runs.values() for sample in rows["samples"]]
-    found["seconds"] = fitted(every, options.seed)
+    result["seconds"] = fitted(every, options.seed)
     os.environ["CFLAGS"] = f"{FLAGS} -DSECONDS={0 if options.quick else 0.5}"
-    found["optima"] = {name: optima(one_core(arch), layer, seconds) for name, layer in layers.items()}
+    result["optima"] = {name: optima(one_core(arch), layer, seconds) for name, layer in layers.items()}
     for name, text in list(texts.items())[: 1 if options.quick else None]:
         other_samples = [sample for other, rows in runs.items() if other != name for sample in rows["samples"]]
-        weights = found["seconds"] if options.quick else fitted(other_samples, options.seed)  # ten runs may lack a term
-        found["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 8.0))
+        weights = (
+            result["seconds"] if options.quick else fitted(other_samples, options.seed)
+        )  # ten runs may lack a term
+        result["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 8.0))
     products = {"64": (64, 40, 30)} if options.quick else PRODUCTS
-    found["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
-    found["runs"] = {
-        name: [*zip(predictions(rows["samples"], found["seconds"]), times(rows), strict=True)]
+    result["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
+    result["runs"] = {
+        name: [*zip(predictions(rows["samples"], result["seconds"]), times(rows), strict=True)]
         for name, rows in runs.items()
     }
 
-    return found
+    return result
 
 
-def draw(found: dict[str, Any], *panels) -> None:  # type: ignore[no-untyped-def]
+def draw(result: dict[str, Any], *panels) -> None:  # type: ignore[no-untyped-def]
     """Draw a panel per layer: predicted seconds against measured ones."""
-    for axes, (name, pairs) in zip(panels, found["runs"].items(), strict=False):
+    for axes, (name, pairs) in zip(panels, result["runs"].items(), strict=False):
         predicted, seen = (1e3 * np.array(values) for values in zip(*pairs, strict=True))
         axes.loglog(seen, predicted, ".", markersize=4, color=PALETTE[0])
         ends = [min(seen.min(), predicted.min()) * 0.8, max(seen.max(), predicted.max()) * 1.25]
@@ -121,7 +123,7 @@ def draw(found: dict[str, Any], *panels) -> None:  # type: ignore[no-untyped-def
         axes.set(xlim=ends, ylim=ends, xlabel="measured [ms]", ylabel="predicted [ms]")
         axes.xaxis.set_minor_formatter("")
         axes.yaxis.set_minor_formatter("")
-        rank = found["layers"][name]["transferred"]
+        rank = result["layers"][name]["transferred"]
         axes.set_title(f"{name}, rank correlation {rank:.2f}", fontsize=9, loc="left")
 
 
@@ -182,16 +184,19 @@ def rank(one, other) -> float:  # type: ignore[no-untyped-def]
 
 def optima(arch: Architecture, layer: Workload, seconds: float) -> Row:
     """Run the EDP optima of both mapspaces."""
-    found: Row = {}
+    by_mapspace: Row = {}
     for mapspace in SPACES:
         best = explore(arch, layer, mapspace, SearchOptions(time_limit=seconds))  # type: ignore[arg-type]
         assert isinstance(best, Result)
         assert best.batch is not None
         ran = run(Nest.of(best.batch))
-        found[mapspace] = {"cycles": best.cycles, "gflops": ran.gflops}
-    ratio = found["pfm"]["cycles"] / found["ruby-s"]["cycles"], found["ruby-s"]["gflops"] / found["pfm"]["gflops"]
+        by_mapspace[mapspace] = {"cycles": best.cycles, "gflops": ran.gflops}
+    ratio = (
+        by_mapspace["pfm"]["cycles"] / by_mapspace["ruby-s"]["cycles"],
+        by_mapspace["ruby-s"]["gflops"] / by_mapspace["pfm"]["gflops"],
+    )
     tell(f"{layer.name} {layer.sizes}: ruby-s over pfm, cycles say {ratio[0]:.2f}, the processor {ratio[1]:.2f}")
-    return found
+    return by_mapspace
 
 
 def fastest(machine: Processor, weights: dict[str, float], layer: Row, seconds: float) -> Row:

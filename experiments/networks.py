@@ -79,9 +79,9 @@ class Searches:
         return float((np.sqrt(energy * cycles) + c[~known] @ np.sqrt(self.lower_bound[~known, 0])) ** 2)
 
 
-def together(found: dict[Task, Json], tasks: Sequence[Task], counts: Iterable[int]) -> Searches:
+def together(outcomes: dict[Task, Json], tasks: Sequence[Task], counts: Iterable[int]) -> Searches:
     """What was found for the tasks, a layer each."""
-    rows = [found[task] for task in tasks]
+    rows = [outcomes[task] for task in tasks]
     arrays = (np.array([row[name] for row in rows], dtype=np.float64) for name in COLUMNS)  # None becomes nan
     counted = np.array(list(counts), dtype=np.float64)
     return Searches(tasks[0].objective, counted, *arrays, area_um2=rows[0]["area_um2"])
@@ -144,11 +144,11 @@ def flat(several: Iterable[Tasks]) -> list[Task]:
     return [task for kinds in several for spaces in kinds.values() for own in spaces.values() for task in own]
 
 
-def compare(found: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> dict[str, Json]:
+def compare(outcomes: dict[Task, Json], tasks: Tasks, counts: Iterable[int]) -> dict[str, Json]:
     """Ruby-S over PFM in both readings of the random search, with what it misses, and in proven optima."""
     counts = list(counts)
-    runs = {space: readings(together(found, own, counts)) for space, own in tasks["random"].items()}
-    best = {space: together(found, own, counts) for space, own in tasks["proven"].items()}
+    runs = {space: readings(together(outcomes, own, counts)) for space, own in tasks["random"].items()}
+    best = {space: together(outcomes, own, counts) for space, own in tasks["proven"].items()}
     comparisons = {reading: against(runs["ruby-s"][reading], runs["pfm"][reading]) for reading in runs["pfm"]}
     for reading, one in comparisons.items():
         one["over_optimum"] = {
@@ -161,10 +161,10 @@ HEAD = """| machine | search | EDP | energy | cycles | EDP, mean of the layers |
 |---|---|---|---|---|---|---|"""
 
 
-def rows(name: str, told: dict[str, Json]) -> list[str]:
+def rows(name: str, comparisons: dict[str, Json]) -> list[str]:
     """A line per reading below HEAD: Ruby-S over PFM for the network, with the range over the searches."""
     lines = []
-    for reading, one in told.items():
+    for reading, one in comparisons.items():
         figures = [
             *(one["network"][of] for of in ("edp", "energy", "delay")),
             one["mean_of_layers"],
@@ -189,12 +189,13 @@ def report(script: str, out: Path, result: Json) -> None:
     save(script, out, result, draw, (1, 2), (9, 6))
 
 
-def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:
-    """Ruby-S over PFM by layer, a panel each for `told`: certified optima as bars, searches as marks with their range.
+def draw_layers(panels: Sequence["Axes"], names: Sequence[str], by_title: dict[str, Json]) -> None:
+    """Ruby-S over PFM by layer, a panel each for `by_title`: certified optima as bars, searches as marks with their
+    range.
 
     Panels stand side by side and share their axes; the legend stands above.
     """
-    for number, (axes, (title, one)) in enumerate(zip(panels, told.items(), strict=True)):
+    for number, (axes, (title, one)) in enumerate(zip(panels, by_title.items(), strict=True)):
         _draw_panel(axes, len(names), one)
         axes.set_title(title, fontsize=9, loc="left")
         axes.set_yticks(np.arange(len(names)), names if number == 0 else [""] * len(names), fontsize=7)
@@ -205,9 +206,9 @@ def draw_layers(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, 
     _legend(panels[0])
 
 
-def draw_columns(panels: Sequence["Axes"], names: Sequence[str], told: dict[str, Json]) -> None:
+def draw_columns(panels: Sequence["Axes"], names: Sequence[str], by_title: dict[str, Json]) -> None:
     """The same with a column for each of many layers, the panels below one another."""
-    for axes, (title, one) in zip(panels, told.items(), strict=True):
+    for axes, (title, one) in zip(panels, by_title.items(), strict=True):
         _draw_panel(axes, len(names), one, upright=True)
         axes.set_title(title, fontsize=9, loc="left")
         last = axes is panels[-1]
@@ -222,14 +223,14 @@ def _legend(axes: "Axes") -> None:
     axes.figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
 
 
-def _draw_panel(axes: "Axes", layers: int, told: Json, *, upright: bool = False) -> None:
+def _draw_panel(axes: "Axes", layers: int, comparisons: Json, *, upright: bool = False) -> None:
     at = np.arange(layers)
-    values = [layer[0] for layer in told["proven"]["layers"]]
+    values = [layer[0] for layer in comparisons["proven"]["layers"]]
     bars, lines, at_one = (axes.bar, axes.vlines, axes.axhline) if upright else (axes.barh, axes.hlines, axes.axvline)
     bars(at, values, 0.75, color=PALETTE[4], alpha=0.55, label="certified optimum", zorder=1)
-    shown = [reading for reading in told if reading != "proven"]
+    shown = [reading for reading in comparisons if reading != "proven"]
     for number, (reading, marker) in enumerate(zip(shown, "oD", strict=False)):
-        middle, low, high = np.array(told[reading]["layers"]).T
+        middle, low, high = np.array(comparisons[reading]["layers"]).T
         place, colour = at + (0.18, -0.18)[number], PALETTE[(5, 0)[number]]
         lines(place, low, high, color=colour, linewidth=0.9, zorder=2)
         label = f"random search, 3000 {reading}: median and range"

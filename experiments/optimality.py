@@ -112,11 +112,11 @@ def _question(case: Case) -> Case:
     return case._replace(limit=0.0)
 
 
-def report(case: Case, found: dict[str, Any]) -> None:
+def report(case: Case, outcome: dict[str, Any]) -> None:
     """A line."""
-    proven = f"proven in {found['cpu_seconds']:.1f} s" if found["optimal"] else f"gap {found['gap'] or 1:.1%}"
-    over = f"{median(found['random']) / found['edp']:.2f}" if found["random"] and found["edp"] else "-"
-    tell(f"{case.arch} {case.layer} {case.mapspace}: {proven}, {found['peak_mb']:.0f} MB, random / best {over}")
+    proven = f"proven in {outcome['cpu_seconds']:.1f} s" if outcome["optimal"] else f"gap {outcome['gap'] or 1:.1%}"
+    over = f"{median(outcome['random']) / outcome['edp']:.2f}" if outcome["random"] and outcome["edp"] else "-"
+    tell(f"{case.arch} {case.layer} {case.mapspace}: {proven}, {outcome['peak_mb']:.0f} MB, random / best {over}")
 
 
 def below(run: dict[str, Any]) -> bool:

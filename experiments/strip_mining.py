@@ -72,43 +72,43 @@ def best(arch: str, preset: str, factor: float = 1.0) -> Found:
     return result
 
 
-def groups(found: Found) -> int:
+def groups(result: Found) -> int:
     """How many times the array is filled anew for one output row: the trip counts of the loops over Q in time."""
-    assert found.batch is not None
-    slots, q = found.arch.slots, found.workload.dims.index("Q")
-    factors = found.batch.factors[0, :, q]  # (slot,)
+    assert result.batch is not None
+    slots, q = result.arch.slots, result.workload.dims.index("Q")
+    factors = result.batch.factors[0, :, q]  # (slot,)
     return int(np.prod([bound for slot, bound in zip(slots, factors, strict=True) if not slot.spatial]))
 
 
-def figures(found: Found) -> Result:
+def figures(result: Found) -> Result:
     """What the result records of one mapping."""
-    costs = found.costs
+    costs = result.costs
     assert costs is not None
-    levels = [level.name for level in found.arch.levels]
+    levels = [level.name for level in result.arch.levels]
     counts, at = costs.counts, levels.index(BUFFER)
     words = sum(float(moved[0, at].sum()) for moved in (counts.reads, counts.fills, counts.updates))
     energy = {name: float(costs.level_energy_pj[0, number].sum()) for number, name in enumerate(levels)}
     return {
-        "utilization": found.utilization,
-        "groups_per_row": groups(found),
-        "cycles": found.cycles,
-        "energy_pj": found.energy_pj,
-        "edp": found.edp,
+        "utilization": result.utilization,
+        "groups_per_row": groups(result),
+        "cycles": result.cycles,
+        "energy_pj": result.energy_pj,
+        "edp": result.edp,
         "buffer_words": words,
-        "level_energy_pj": energy | {found.arch.compute.name: costs.compute_energy_pj},
+        "level_energy_pj": energy | {result.arch.compute.name: costs.compute_energy_pj},
     }
 
 
 def searched(arch: str, preset: str, seeds: int, rules: dict[str, int]) -> dict[str, list[float]]:
     """The EDP that random search finds, seed by seed, for each stop rule."""
-    found: dict[str, list[float]] = {}
+    by_rule: dict[str, list[float]] = {}
     for rule, victory in rules.items():
-        found[rule] = []
+        by_rule[rule] = []
         for seed in range(seeds):
             one = explore(machine(arch), LAYER, preset, SearchOptions(strategy="random", seed=seed, victory=victory))
             assert isinstance(one, Found)
-            found[rule].append(one.edp)
-    return found
+            by_rule[rule].append(one.edp)
+    return by_rule
 
 
 def by_buffer_energy(factors: tuple[float, ...]) -> list[Result]:

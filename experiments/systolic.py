@@ -3,7 +3,7 @@
 Each layer is a matrix product (convolutions by im2col), mapped weight-stationary: C x R x S over the rows, M over the
 columns, all pixels inside. The array in Verilog computes it with random bytes, and its product must be NumPy's; cycles
 are those that it took. With `--scalesim PYTHON`, an interpreter that has SCALE-Sim 3, so does SCALE-Sim, with weights,
-inputs and outputs stationary. `found` are the cycles of the fastest mapping that a short search of Ruby-S finds.
+inputs and outputs stationary. `result` are the cycles of the fastest mapping that a short search of Ruby-S finds.
 """
 
 import csv
@@ -92,9 +92,9 @@ def measured(options: Any) -> dict[str, Any]:
     return result | {"simulator": next(iter(reversed(simulators())), None)}
 
 
-def draw(found: dict[str, Any], axes) -> None:  # type: ignore[no-untyped-def]
+def draw(result: dict[str, Any], axes) -> None:  # type: ignore[no-untyped-def]
     """Draw a bar per layer and array: the share of its cycles that compute, and those that fill and drain."""
-    rows = found["rows"]
+    rows = result["rows"]
     shares = [1 - row["steps"] / row["model"] for row in rows]
     places = range(len(rows))
     axes.barh(places, [1 - share for share in shares], color=PALETTE[0], label="steps")
@@ -130,17 +130,17 @@ def compared(r: int, c: int, products: Sequence[Product], options: Any) -> list[
     return rows
 
 
-def computed(array: Rtl, each: Product) -> int:
+def computed(array: Rtl, problem: Product) -> int:
     """The cycles of the array in Verilog, whose product must be NumPy's."""
-    rng, layer = np.random.default_rng(0), each.layer
-    weights = rng.integers(-128, 128, (each.m, each.k))
-    inputs = rng.integers(-128, 128, (each.k, each.n))
+    rng, layer = np.random.default_rng(0), problem.layer
+    weights = rng.integers(-128, 128, (problem.m, problem.k))
+    inputs = rng.integers(-128, 128, (problem.k, problem.n))
     if layer.shape == "conv2d":
         window, stride = (layer.size("R"), layer.size("S")), stride_of(layer)
         sides = [(layer.size(p) - 1) * stride + s for p, s in zip("PQ", window, strict=True)]
         inputs = im2col(rng.integers(-128, 128, (layer.size("C"), *sides)), window, stride)
     cycles, product = array.product(weights, inputs)
-    assert (product == weights @ inputs).all(), f"{each.name}: not what NumPy computes"
+    assert (product == weights @ inputs).all(), f"{problem.name}: not what NumPy computes"
     return cycles
 
 
@@ -148,22 +148,22 @@ def stride_of(layer: Workload) -> int:
     return next(t.coef for tensor in layer.tensors for rank in tensor.ranks for t in rank if t.dim == "P" and rank[1:])
 
 
-def weight_stationary(arch: Architecture, each: Product) -> tuple[int, int]:
+def weight_stationary(arch: Architecture, product: Product) -> tuple[int, int]:
     """The model's cycles of the mapping, and the steps among them."""
-    layer = transformed(arch, each.layer, ["im2col"])
+    layer = transformed(arch, product.layer, ["im2col"])
     assert isinstance(layer, Workload)
     reduction = "K" if layer.shape == "matmul" else "C"
     array = arch.systolic
     assert array is not None
-    used = {"M": min(each.m, array.columns), reduction: min(each.k, array.rows)}
+    used = {"M": min(product.m, array.columns), reduction: min(product.k, array.rows)}
     inner = ["N"] if layer.shape == "matmul" else ["P", "Q"]
     return cycles_of(arch, layer, used, (("M", reduction), inner), "Weights")
 
 
-def stationary(arch: Architecture, each: Product, name: str) -> int:
+def stationary(arch: Architecture, product: Product, name: str) -> int:
     """The model's cycles with inputs stationary, K by pixels, or outputs, pixels by M."""
     rows, columns, inner = {"is": ("K", "N", "M"), "os": ("N", "M", "K")}[name]
-    layer = shaped("matmul", M=each.m, N=each.n, K=each.k)
+    layer = shaped("matmul", M=product.m, N=product.n, K=product.k)
     array, tensor = arch.systolic, DATAFLOWS[name]
     assert array is not None
     used = {rows: min(layer.size(rows), array.rows), columns: min(layer.size(columns), array.columns)}
@@ -203,10 +203,10 @@ def cycles_of(
     return cycles, cycles - waits
 
 
-def searched(arch: Architecture, each: Product, samples: int) -> int:
+def searched(arch: Architecture, product: Product, samples: int) -> int:
     """The fewest cycles that an evolution of so many mappings finds."""
     options = SearchOptions(strategy="evolve", objective="delay", samples=samples, seed=1)
-    result = explore(arch, each.layer, "ruby-s", options, im2col=True)
+    result = explore(arch, product.layer, "ruby-s", options, im2col=True)
     assert isinstance(result, Result)
     return result.cycles
 
@@ -268,14 +268,14 @@ def scalesim(python: str | None, r: int, c: int, dataflow: str, products: Sequen
     return [int(float(row["Total Cycles"])) for row in report]
 
 
-def topology(each: Product) -> tuple[int, ...]:
+def topology(product: Product) -> tuple[int, ...]:
     """A layer as SCALE-Sim has it: inputs, filter, channels, filters, stride; a product is a convolution 1 x 1."""
-    layer = each.layer
+    layer = product.layer
     if layer.shape == "matmul":
-        return (each.n, 1, 1, 1, each.k, each.m, 1)
+        return (product.n, 1, 1, 1, product.k, product.m, 1)
     stride = stride_of(layer)
     height, width = ((layer.size(p) - 1) * stride + layer.size(s) for p, s in ("PR", "QS"))
-    return (height, width, layer.size("R"), layer.size("S"), layer.size("C"), each.m, stride)
+    return (height, width, layer.size("R"), layer.size("S"), layer.size("C"), product.m, stride)
 
 
 def write_tables(out: Path, rows: Sequence[Row]) -> None:

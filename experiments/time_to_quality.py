@@ -183,7 +183,7 @@ def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tu
 
     Of the searches that were the longest alone, or had the optimum, so that those that end do not bend the curve.
     """
-    found: dict[str, dict[str, list[tuple[float, ...]]]] = {machine: {} for machine in MACHINES}
+    curves: dict[str, dict[str, list[tuple[float, ...]]]] = {machine: {} for machine in MACHINES}
     reference = {(row["machine"], row["layer"], row["preset"]): row["best_known"] for row in table}
     for machine, preset in product(MACHINES, PRESETS):
         runs = [line for line in lines if line["kind"] == "search" and line["trace"]]
@@ -198,8 +198,8 @@ def _curves(lines: list[Line], table: list[Line]) -> dict[str, dict[str, list[tu
             (time, [_at(run, time) / reference[machine, run["layer"], preset] for run in runs])
             for time in reversed(times)
         ]
-        found[machine][preset] = [(round(time, 4), *_quartiles(ratios)) for time, ratios in over]
-    return found
+        curves[machine][preset] = [(round(time, 4), *_quartiles(ratios)) for time, ratios in over]
+    return curves
 
 
 def _quartiles(values: list[float]) -> list[float]:

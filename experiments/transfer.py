@@ -70,7 +70,7 @@ def measured(options: argparse.Namespace) -> Result:
         "zero_shot": rows,
         "tokens": {f"{a} to {b}": tokens(arch, a, b, mappings) for a, b in ((128, 256), (256, 128))},
         "arrays": arrays(layers, references, mappings, 2 if options.quick else 12),
-        "begun": begun(arch, layers, references, layer_names, MARKS),
+        "begun": started_searches(arch, layers, references, layer_names, MARKS),
         "begun_hard": hard(options.quick),
     }  # fmt: skip
     tell(markdown(result))
@@ -137,7 +137,7 @@ def zero_shot(arch: Architecture, layers: Layers, references: Mapping[str, Found
 Over = Mapping[str, Mapping[str, float]]
 
 
-def _others(over: Over) -> Iterator[tuple[str, dict[str, float]]]:
+def _other_sources(over: Over) -> Iterator[tuple[str, dict[str, float]]]:
     for name, row in over.items():
         yield name, {source: value for source, value in row.items() if source != name}
 
@@ -145,13 +145,13 @@ def _others(over: Over) -> Iterator[tuple[str, dict[str, float]]]:
 def any_of_class(over: Over, layers: Layers) -> Iterator[float]:
     """Each layer of the class as the source."""
     classes = {name: layer_class(layer) for name, layer in layers.items()}
-    for name, row in _others(over):
+    for name, row in _other_sources(over):
         yield from (value for source, value in row.items() if classes[source] == classes[name])
 
 
 def nearest(over: Over, layers: Layers) -> Iterator[float]:
     """The source nearest in the logarithms of sizes, of those with the same dims."""
-    for name, row in _others(over):
+    for name, row in _other_sources(over):
         own_sizes = dict(zip(layers[name].dims, layers[name].sizes, strict=True))
         far = {source: _distance(own_sizes, layers[source]) for source in row}
         if far and min(far.values()) < inf:
@@ -167,19 +167,19 @@ def _distance(sizes: Mapping[str, int], layer: Workload) -> float:
 def best_of_class(over: Over, layers: Layers) -> Iterator[float]:
     """The best of the class's layers."""
     classes = {name: layer_class(layer) for name, layer in layers.items()}
-    for name, row in _others(over):
+    for name, row in _other_sources(over):
         own = [value for source, value in row.items() if classes[source] == classes[name]]
         yield from [min(own)] if own else []
 
 
 def best_of_pool(over: Over, layers: Layers) -> Iterator[float]:
     """The best of all other layers."""
-    yield from (min(row.values()) for _, row in _others(over))
+    yield from (min(row.values()) for _, row in _other_sources(over))
 
 
 def best_of_other_networks(over: Over, layers: Layers) -> Iterator[float]:
     """The best of other networks' layers."""
-    for name, row in _others(over):
+    for name, row in _other_sources(over):
         own = [value for source, value in row.items() if source.split("/")[0] != name.split("/")[0]]
         yield from [min(own)] if own else []
 
@@ -193,10 +193,11 @@ CHOICES: dict[str, Callable[[Over, Layers], Iterator[float]]] = {
 }
 
 
-def tokens(arch: Architecture, there: int, here: int, mappings: int) -> dict[str, float]:
+def tokens(arch: Architecture, source_tokens: int, target_tokens: int, mappings: int) -> dict[str, float]:
     """BERT's layers at one number of tokens from the same layers at another: EDP over the reference."""
     sources, targets = (
-        {layer.name: layer for layer in layers_of(load_workload(f"bert_base_{number}"))} for number in (there, here)
+        {layer.name: layer for layer in layers_of(load_workload(f"bert_base_{number}"))}
+        for number in (source_tokens, target_tokens)
     )
     pool = {name: reference(arch, layer, mappings) for name, layer in sources.items()}
     return {
@@ -231,10 +232,10 @@ def hard(quick: bool) -> dict[str, Result]:
     assert all(isinstance(layer, Workload) for layer in layers.values())
     references = {name: reference(arch, layer, mappings) for name, layer in layers.items()}  # type: ignore[arg-type]
     own = [name for name in names if name.startswith("resnet50/")]
-    return begun(arch, layers, references, own, marks)  # type: ignore[arg-type]
+    return started_searches(arch, layers, references, own, marks)  # type: ignore[arg-type]
 
 
-def begun(
+def started_searches(
     arch: Architecture, layers: Layers, references: Mapping[str, Found], names: Sequence[str], marks: Sequence[float]
 ) -> dict[str, Result]:
     """How far a search is after some CPU-seconds, from nothing and from other networks; adapting is included."""

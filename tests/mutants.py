@@ -40,9 +40,9 @@ MUTANTS = [
     Mutant(
         "nodes being opened are not among the open ones",
         "mapper/proof/branch_and_bound.py",
-        "        nodes, bounds, left = self._opened(before",
-        "        self.state = State(before.nodes[others], before.bounds[others], before.left, before.trail)\n"
-        "        nodes, bounds, left = self._opened(before",
+        "        nodes, bounds, coverage = self._opened(before",
+        "        self.state = State(before.nodes[unopened], before.bounds[unopened], before.closed_coverage, before.proof_log)\n"
+        "        nodes, bounds, coverage = self._opened(before",
     ),
     Mutant(
         "a utilisation met exactly counts as missed",
@@ -59,14 +59,14 @@ MUTANTS = [
     Mutant(
         "nodes a little below the limit are dropped",
         "mapper/proof/branch_and_bound.py",
-        "keep, still = bounds < limit, others & (before.bounds < limit)",
-        "keep, still = bounds < 0.9 * limit, others & (before.bounds < limit)",
+        "keep, still = bounds < limit, unopened & (before.bounds < limit)",
+        "keep, still = bounds < 0.9 * limit, unopened & (before.bounds < limit)",
     ),
     Mutant(
         "rows a little below the limit are ruled out",
         "mapper/proof/narrowing.py",
-        "for product in found], incumbents) < limit",
-        "for product in found], incumbents) < limit * 0.9",
+        "for product in new_products], incumbents) < limit",
+        "for product in new_products], incumbents) < limit * 0.9",
     ),
     Mutant(
         "tiles that fill a capacity do not fit",
@@ -119,8 +119,8 @@ MUTANTS = [
     Mutant(
         "the worst orders are taken for the best",
         "mapper/proof/best_orders.py",
-        "which = each.argmax(axis=0)",
-        "which = each.argmin(axis=0)",
+        "which = savings.argmax(axis=0)",
+        "which = savings.argmin(axis=0)",
     ),
     Mutant(
         "loops that stand in front are forgotten",
@@ -161,7 +161,7 @@ MUTANTS = [
     Mutant(
         "words that pass an array are those of the closed form",
         "mapper/model/recount.py",
-        "for passing in () if found.exact[0] else passings(batch):",
+        "for passing in () if crossed.exact[0] else passings(batch):",
         "for passing in ():",
     ),
     Mutant(

@@ -26,12 +26,12 @@ class _Template:
     """Reads a template, and those that it includes, by the folders of the first."""
 
     def __init__(self, path: Path, tags: Collection[str]) -> None:
-        self.tags, self.first, self.left = tags, path, MAX_INCLUDED
+        self.tags, self.first, self.remaining = tags, path, MAX_INCLUDED
 
     def document(self, path: Path, around: tuple[Path, ...], search: tuple[Path, ...] = ()) -> Document:
         """The data of a file; `around`: the files that include it. Raises InputError."""
-        self.left -= 1
-        if path in around or self.left < 0:
+        self.remaining -= 1
+        if path in around or self.remaining < 0:
             names = " -> ".join(map(str, (*around, path)))
             problem = "a template includes itself" if path in around else f"over {MAX_INCLUDED} files are included"
             raise InputError(Fault(str(around[0]), None, "", f"{problem}: {names}"))

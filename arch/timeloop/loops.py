@@ -137,11 +137,11 @@ def _on_y(base: LoopConstraint, on_x: tuple[str, ...] | None, on_y: tuple[str, .
     return replace(base, factors=(*rules, *ones), dims=_common(on_y, base.dims))
 
 
-def _common(some: tuple[str, ...] | None, others: tuple[str, ...] | None) -> tuple[str, ...] | None:
+def _common(first_dims: tuple[str, ...] | None, second_dims: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """The dims that two constraints allow, in the order of the first; None: all."""
-    if some is None or others is None:
-        return others if some is None else some
-    return tuple(dim for dim in some if dim in others)
+    if first_dims is None or second_dims is None:
+        return second_dims if first_dims is None else first_dims
+    return tuple(dim for dim in first_dims if dim in second_dims)
 
 
 def merged(reader: Reader, path: Keys, old: LoopConstraint, new: LoopConstraint) -> LoopConstraint:

@@ -27,7 +27,7 @@ def maximized(
     workload = scope.needed((*asking[0], GREEDY[0])) if asking else None
     if workload is None:
         return {}
-    remaining = _left(scope, workload, [*loops, *lists])
+    remaining = _remaining(scope, workload, [*loops, *lists])
     spatial = [path for path in asking if loops[path] is not None]
     temporal = [path for path in asking if loops[path] is None]
     factors = {}
@@ -40,7 +40,7 @@ def maximized(
     return factors
 
 
-def _left(scope: Scope, workload: Workload, paths: Sequence[Keys]) -> dict[str, int]:
+def _remaining(scope: Scope, workload: Workload, paths: Sequence[Keys]) -> dict[str, int]:
     """What the factors at `paths` leave of the size of each dim."""
     remaining = dict(zip(workload.dims, workload.sizes, strict=True))
     for path in paths:
@@ -51,8 +51,10 @@ def _left(scope: Scope, workload: Workload, paths: Sequence[Keys]) -> dict[str, 
     return remaining
 
 
-def _factors(scope: Scope, path: Keys, workload: Workload, left: dict[str, int], capacity: int) -> list[FactorRule]:
-    """The factors that the constraint at `path` comes to, which are taken from what is `left` of each dim."""
+def _factors(
+    scope: Scope, path: Keys, workload: Workload, remaining: dict[str, int], capacity: int
+) -> list[FactorRule]:
+    """The factors that the constraint at `path` comes to, which are taken from what is `remaining` of each dim."""
     rules, dims = factor_rules(scope, path, scope.reader.mapping(path))
     for rule in rules:
         if rule.op != "<=":
@@ -60,28 +62,28 @@ def _factors(scope: Scope, path: Keys, workload: Workload, left: dict[str, int],
     taken = {rule.dim for rule in rules} | (set() if dims is None else set(workload.dims) - set(dims))
     factors = list[FactorRule]()
     for group in _groups(scope, (*path, GREEDY[0])):
-        unfit = list(_unfit(group, left, taken))
+        unfit = list(_unfit(group, remaining, taken))
         for fault in unfit:
             scope.reader.fault((*path, GREEDY[0]), fault)
         if unfit:
             return []
-        bounds = _shared(tuple(left[dim] for dim in group), capacity)
+        bounds = _shared(tuple(remaining[dim] for dim in group), capacity)
         if bounds is None:
             scope.reader.fault((*path, GREEDY[0]), f"over {MAX_STATES:,} ways to share {capacity:,} instances")
             return []
         for dim, bound in zip(group, bounds, strict=True):
             factors.append(FactorRule(dim, "=", bound))
-            left[dim] = -(-left[dim] // bound)
+            remaining[dim] = -(-remaining[dim] // bound)
             capacity //= bound
         taken |= set(group)
     return factors
 
 
-def _unfit(group: Iterable[str], left: Mapping[str, int], taken: Collection[str]) -> Iterator[str]:
+def _unfit(group: Iterable[str], remaining: Mapping[str, int], taken: Collection[str]) -> Iterator[str]:
     """Why dims of a group can get no factor: the workload has no such dim, or they are `taken`."""
     for dim in group:
-        if dim not in left:
-            yield f"{dim} is no dim of the workload: {', '.join(left)}"
+        if dim not in remaining:
+            yield f"{dim} is no dim of the workload: {', '.join(remaining)}"
         elif dim in taken:
             yield f"{dim} has a factor already"
 

@@ -76,10 +76,12 @@ class Store:
             if self.any_edition or line["edition"] == self.edition:
                 yield line
 
-    def append(self, table: str, case: Case, found: Json) -> None:
+    def append(self, table: str, case: Case, measurement: Json) -> None:
         """Write a line at once. Ends a line that a killed run left open."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"table": table, "case": case, "found": found, "edition": self.edition}, allow_nan=False)
+        line = json.dumps(
+            {"table": table, "case": case, "found": measurement, "edition": self.edition}, allow_nan=False
+        )
         with self.path.open("a+b") as file:
             file.seek(max(0, file.tell() - 1))
             ended = file.read() in (b"", b"\n")

@@ -56,10 +56,10 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
     return table
 
 
-def _ratio(found: Answer, known: Known, even: str) -> float | None:
+def _ratio(layer_answer: Answer, known: Known, even: str) -> float | None:
     """Its EDP over the best known of even placement, whose mappings it has: 1 at most, if it is optimal."""
-    best = known.best(even, found.workload, found.mapspace)
-    return None if found.edp is None or best == inf else found.edp / best
+    best = known.best(even, layer_answer.workload, layer_answer.mapspace)
+    return None if layer_answer.edp is None or best == inf else layer_answer.edp / best
 
 
 TABLE = Table(

@@ -152,5 +152,5 @@ class Ascent:
 
 def column_weights(problem: AscentProblem, weights: Floats, g: int) -> Floats:
     """What each column of group g counts in all products together."""
-    found: Floats = np.bincount(problem.places[:, g], weights, len(problem.logs[g]))
-    return found
+    totals: Floats = np.bincount(problem.places[:, g], weights, len(problem.logs[g]))
+    return totals

@@ -85,17 +85,17 @@ class Flow:
 def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | None = None) -> list[Flow]:
     """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
     drains = costs is not None and costs.drain_reads
-    found: dict[tuple[int, str], list[MovementCost]] = {}
+    charges_by_flow: dict[tuple[int, str], list[MovementCost]] = {}
     stacks = {level: levels for levels in arch.stacks for level in levels}
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
             for level, kind, charge in _timed(arch, tensor, parent, child, drains):
-                found.setdefault((stacks[level].start, kind), []).append(charge)
+                charges_by_flow.setdefault((stacks[level].start, kind), []).append(charge)
     rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
     names = [level.of_memory for level in arch.levels]
     return [
         Flow(f"{names[level]}.{kind}", tuple(flow_charges), stacks[level], kind == "reads", rate)
-        for (level, kind), flow_charges in found.items()
+        for (level, kind), flow_charges in charges_by_flow.items()
         if (rate := rates[level][kind == "writes"]) is not None
     ]
 

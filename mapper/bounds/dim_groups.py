@@ -93,8 +93,8 @@ class DimGroup:
 
     def repeats(self, d: int, slot: int) -> Bools:
         """Where dim `d` has a loop at a slot."""
-        found: Bools = self.tables[d].bounds[self.rows[d], slot] > 1
-        return found
+        repeated: Bools = self.tables[d].bounds[self.rows[d], slot] > 1
+        return repeated
 
     def view(self, d: int, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
         return prefixes(self.tables[d], self.arch, c, lo, hi, shared)
@@ -138,8 +138,8 @@ class DimGroup:
     def contexts(self, charge: MovementCost, d: int, cut: int) -> Ints:
         """N: contexts at `cut` of a dim that the charge's tensor does not have."""
         hi = charge.child if charge.parent is None else charge.parent
-        found: Ints = self.view(d, charge.child, 0, hi).number[cut][self.rows[d]]
-        return found
+        numbers: Ints = self.view(d, charge.child, 0, hi).number[cut][self.rows[d]]
+        return numbers
 
     def words(self, charge: MovementCost, rank: Rank) -> "RankWords":
         """What moves along one rank."""

@@ -177,7 +177,7 @@ class Geometric:
         named: dict[Product, str] = {}
         for name, product in bound.terms():
             named.setdefault(product, prefix + name)
-        found: list[Term] = []
+        terms: list[Term] = []
         for product, name in named.items():
             pj, term = bound.charge.pj, None
             if bound.first is not None:  # of the words moved at least so many are not the first of their kind
@@ -185,8 +185,8 @@ class Geometric:
                 term = Rewritten(name, bound.charge, product, bound.first, again)
                 pj = term.cost(again)
             if pj > 0 and self._least(product, rows) > 0:
-                found.append(Term(name, pj, product, owner, term))
-        return found
+                terms.append(Term(name, pj, product, owner, term))
+        return terms
 
     def _of_wires(self, bound: ChargeBound, owner: int, rows: Sequence[Ints]) -> list[Term]:
         """The terms of the wires that a charge's words pass: words times hops."""

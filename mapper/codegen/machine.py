@@ -100,7 +100,7 @@ def _cores(cpus: Path) -> int:
     return len({_siblings(cpus, number) for number in os.sched_getaffinity(0)})
 
 
-def _told(path: Path) -> int:
+def _file_number(path: Path) -> int:
     """The whole number in a file; 0 where there is none."""
     text = path.read_text().strip() if path.exists() else ""
     return int(text) if text.isdigit() else 0
@@ -120,9 +120,9 @@ def _caches(cpus: Path) -> Sequence[Cache]:
                 Cache(
                     f"L{attributes['level']}",
                     int(size[1]) * UNITS.get(size[2], 1),
-                    _told(folder / "coherency_line_size") or 64,
+                    _file_number(folder / "coherency_line_size") or 64,
                     -(-_number(shared.read_text()) // threads) if shared.exists() else 1,
-                    _told(folder / "ways_of_associativity"),
+                    _file_number(folder / "ways_of_associativity"),
                 )
             )
     return caches

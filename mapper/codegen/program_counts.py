@@ -82,19 +82,19 @@ class ProgramCounts:
         whole, rest = divmod(self.nest.workload.sizes[loop.dim], loop.bound)
         return {loop.dim: whole * loop.bound.bit_count() + rest.bit_count()}
 
-    def _others(self, v: int) -> list[int]:
+    def _other_dims(self, v: int) -> list[int]:
         return [d for d in range(len(self.nest.workload.dims)) if d not in self.nest.relevant[v]]
 
     def _number(self, v: int, place: int) -> float:
         """The words of a tensor that tiles at `place` use, each tile once."""
         sizes = self.nest.workload.sizes
-        return float(prod(sizes[d] for d in self.nest.relevant[v]) * self.nest.visits(place, self._others(v)))
+        return float(prod(sizes[d] for d in self.nest.relevant[v]) * self.nest.visits(place, self._other_dims(v)))
 
     def _vectors(self, v: int, place: int) -> float:
         """The same in vectors, along lanes that the tensor has."""
         sizes = self.nest.workload.sizes
         own = prod(self._chunks.get(d, sizes[d]) for d in self.nest.relevant[v])
-        return float(own * self.nest.visits(place, self._others(v)))
+        return float(own * self.nest.visits(place, self._other_dims(v)))
 
     def _lane_step(self, v: int) -> int:
         lanes = self._plan.lanes

@@ -23,11 +23,11 @@ def operands(workload: Workload, kind: DataType, seed: int = 0) -> dict[str, Arr
     random = np.random.default_rng(seed)
     inputs = [tensor for tensor in workload.tensors if not tensor.output]
     most = largest(workload, kind)
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     for tensor in inputs:
         drawn = random.integers(1, most + 1, extents(tensor, workload))
-        found[tensor.name] = (drawn * random.choice([-1, 1], drawn.shape)).astype(kind.numpy)
-    return found
+        arrays[tensor.name] = (drawn * random.choice([-1, 1], drawn.shape)).astype(kind.numpy)
+    return arrays
 
 
 def largest(workload: Workload, kind: DataType) -> int:

@@ -94,9 +94,9 @@ def _decided(arch: Architecture, text: str) -> list[Decision]:
     ]
 
 
-def _at(each: Transform) -> str:
+def _at(transform: Transform) -> str:
     """Name what a transform decides."""
-    kind, *names = each.address
+    kind, *names = transform.address
     if kind == "reorder":
         return f"the order of {names[0]}"
     if kind == "keep":
@@ -104,10 +104,10 @@ def _at(each: Transform) -> str:
     return f"{names[-1]} at {'.'.join(names[:-1])}" if names[1:] else f"the size of {names[0]}"
 
 
-def _by_source(fault: Fault, found: Sequence[Decision]) -> Fault:
+def _by_source(fault: Fault, decisions: Sequence[Decision]) -> Fault:
     """Say of a fault of one of the decisions where it is."""
     number = fault.keys[1] if len(fault.keys) > 1 else None
-    return found[number][1](fault) if isinstance(number, int) else fault
+    return decisions[number][1](fault) if isinstance(number, int) else fault
 
 
 def read_change(
@@ -178,14 +178,14 @@ def _targets(arch: Architecture) -> Mapping[str, Target]:
     """List levels and axes by every name they may be given: an axis with its level, or alone where that is clear."""
     levels = {arch.levels[stack[-1]].of_memory: arch.levels[stack[-1]].name for stack in arch.stacks}
     levels |= {level.name: level.name for level in arch.levels}
-    found: dict[str, Target] = {name: (level, "") for name, level in levels.items()}
+    targets: dict[str, Target] = {name: (level, "") for name, level in levels.items()}
     axes = [(slot, slot.axis.name) for slot in arch.slots if slot.axis]
     for slot, axis in axes:
         target = (arch.levels[slot.level].name, axis)
-        found[slot.name] = target
+        targets[slot.name] = target
         if axis not in levels and [name for _, name in axes].count(axis) == 1:
-            found[axis] = target
-    return found
+            targets[axis] = target
+    return targets
 
 
 def _named(fault: Fault, transforms: Transforms, made: Mapping[tuple[str, ...], str]) -> Fault:

@@ -177,14 +177,14 @@ def steps(log: bool, what: str) -> Iterator[ChangeProgress | None]:
     """Show how many of `what` are done, as `progress` does."""
     seen = 0
 
-    def told(done: int, number: int, text: str) -> None:
+    def show_step(done: int, number: int, text: str) -> None:
         nonlocal seen
         if done > seen:
             seen = done
             write_line(f"{done} of {number} {what}; {text}")
 
     if log:
-        yield told
+        yield show_step
         return
     with live_line(what) as show:
         yield None if show is None else lambda done, number, text: show([Part(f"{done} of {number} {what}; {text}")])

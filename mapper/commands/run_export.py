@@ -87,15 +87,15 @@ def _zigzag(arch: Architecture, layer: Workload, batch: MappingBatch | None) -> 
 
 def _widths(arch: Architecture, layer: Workload, kept: Mapping[str, Collection[str]]) -> dict[str, int]:
     """The bits of each tensor, which ZigZag has once. Raises ValueError where levels have different ones."""
-    found: dict[str, int] = {}
+    widths: dict[str, int] = {}
     for tensor in layer.tensors:
         keepers = [level for level in arch.levels if tensor.name in kept[level.name]]
         bits = {level.name: level.bits(tensor.name, tensor.word_bits) for level in keepers}
         if len(set(bits.values())) > 1:
             shown = ", ".join(f"{name} {n}" for name, n in bits.items())
             raise ValueError(f"words of {tensor.name} have one width in ZigZag; here {shown} bits")
-        found[tensor.name] = next(iter(bits.values()))
-    return found
+        widths[tensor.name] = next(iter(bits.values()))
+    return widths
 
 
 def _keeps(batch: MappingBatch | None, level: int, v: int, storage: Storage, tensor: str) -> bool:

@@ -253,20 +253,20 @@ def _time() -> str:
     return f"time         {time.monotonic() - BEGAN:.2f} s from start to end"
 
 
-def _keep(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint) -> None:
+def _keep(result: Result | NetworkResult, any_found: bool, checkpoint: Checkpoint) -> None:
     """Write the folder, where some layer has a mapping; after a search without one, remove the checkpoint instead."""
     checkpoint.check_place()
-    if some:
+    if any_found:
         write_folder(result, checkpoint.path.parent)
     else:
         checkpoint.discard()
         print_message(f"{checkpoint.path.parent}: not written, as there is no mapping")
 
 
-def _interrupted(result: Result | NetworkResult, some: bool, checkpoint: Checkpoint | None) -> str:
+def _interrupted(result: Result | NetworkResult, any_found: bool, checkpoint: Checkpoint | None) -> str:
     """Format the message after Ctrl-C: what is shown, and how to go on."""
-    shown = "the best so far" if some else "nothing found yet"
+    shown = "the best so far" if any_found else "nothing found yet"
     if len(result.layers) + result.missing > 1 and not result.found:
         number = sum(layer.found for layer, _ in result.layers)
-        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if some else shown
+        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if any_found else shown
     return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")

@@ -93,7 +93,7 @@ class CasePair:
         return all(case.found for case in self.sides)
 
     @property
-    def alike(self) -> bool:
+    def comparable(self) -> bool:
         """Whether each side has a mapping, and of the same layers."""
         return self.found and not self.left_out
 
@@ -185,7 +185,7 @@ def _pair(label: str, sides: tuple[Case, ...]) -> CasePair:
     """Pair the layers of two cases that have results."""
     if any(case.result is None for case in sides):
         return CasePair(label, sides, (), ())
-    layers = [dict(_named(case.result.each())) for case in sides if case.result is not None]
+    layers = [dict(_named(case.result.own_layers())) for case in sides if case.result is not None]
     shared = {key: None for key in layers[0] if all(key in own for own in layers)}
     left_out = [
         f"{letter}: {name} ({macs:,} MACs)"

@@ -58,34 +58,34 @@ ROWS = 100  # of a table that is printed
 SHOWN = ("edp", "energy_pj", "cycles", "utilization")
 
 
-def _tables(found: Matched, *makers: Callable[[Matched], Table]) -> Iterator[Table]:
+def _tables(matched: Matched, *makers: Callable[[Matched], Table]) -> Iterator[Table]:
     """Yield the tables that have rows."""
-    return (table for make in makers if (table := make(found)).rows)
+    return (table for make in makers if (table := make(matched)).rows)
 
 
-def write_files(found: Matched, folder: Path, formats: Collection[str], *, force: bool = False) -> None:
+def write_files(matched: Matched, folder: Path, formats: Collection[str], *, force: bool = False) -> None:
     """Write each table and picture in each of `formats`, all files or none.
 
     Raises InputError where that fails, and unless `force` where a file of this name was not written here.
     """
     again = "make room and give the command again"
     with written_together(folder, f"cases.{next(iter(formats))}", again, "ruby-report", force) as part:
-        for table in _tables(found, case_table, verdict_table, part_table, layer_table, count_table):
+        for table in _tables(matched, case_table, verdict_table, part_table, layer_table, count_table):
             for suffix, text in TABLES.items():
                 if suffix in formats:
                     (part / f"{table.name}.{suffix}").write_text(text(table), encoding="utf-8")
         kinds = [one for one in PICTURES if one in formats]
-        for name, draw in drawn(found, rows_of(found)[0]) if kinds else ():
+        for name, draw in drawn(matched, rows_of(matched)[0]) if kinds else ():
             save_picture(draw, part / name, kinds)
 
 
-def comparison_text(found: Matched) -> str:
+def comparison_text(matched: Matched) -> str:
     """Tell the comparison to a reader: in what the sides differ, totals, parts of the energy, layers."""
-    differing = [f"{name}: {' | '.join(values)}" for name, values, differs in properties(found) if differs]
-    omitted = [f"left out, {one}" for one in left_out(found)]
+    differing = [f"{name}: {' | '.join(values)}" for name, values, differs in properties(matched) if differs]
+    omitted = [f"left out, {one}" for one in left_out(matched)]
     omitted = omitted if len(omitted) <= ROWS else [*omitted[:ROWS], f"left out, and {len(omitted) - ROWS:,} more"]
-    parts = [title_of(found), *differing, *omitted, *summary(found)]
-    tables = [_cut(table) for table in _tables(found, case_table, verdict_table, part_table, layer_table)]
+    parts = [title_of(matched), *differing, *omitted, *summary(matched)]
+    tables = [_cut(table) for table in _tables(matched, case_table, verdict_table, part_table, layer_table)]
     return "\n\n".join(["\n".join(part for part in parts if part), *tables])
 
 
@@ -96,16 +96,16 @@ def _cut(table: Table) -> str:
     return f"{table.first(ROWS).text()}{more}"
 
 
-def comparison_json(found: Matched) -> Json:
+def comparison_json(matched: Matched) -> Json:
     """Write the comparison as an object; energies in pJ, `ratio` is b over a, null where it is not known.
 
     The ratio of the best mappings is between `at_least` and `at_most`, by what is proven; null where that is open.
     """
-    folders = {letter.lower(): one.title for letter, one in zip(found.letters, found.folders, strict=True)}
-    own = {name: dict(zip("ab", values, strict=False)) for name, values, _ in properties(found)}
-    cases = [_case_json(pair) for pair in found.pairs]
-    whole: Json = {**folders, "properties": own, "cases": cases, "left_out": left_out(found)}
-    return whole if len(found.letters) == 1 else whole | {"mean": _mean_json(overall(found))}
+    folders = {letter.lower(): one.title for letter, one in zip(matched.letters, matched.folders, strict=True)}
+    own = {name: dict(zip("ab", values, strict=False)) for name, values, _ in properties(matched)}
+    cases = [_case_json(pair) for pair in matched.pairs]
+    whole: Json = {**folders, "properties": own, "cases": cases, "left_out": left_out(matched)}
+    return whole if len(matched.letters) == 1 else whole | {"mean": _mean_json(overall(matched))}
 
 
 def _mean_json(whole: Overall | None) -> Json | None:
@@ -125,7 +125,7 @@ def _case_json(pair: CasePair) -> Json:
         "case": pair.label,
         **identity,
         "found": [one.found for one in pair.sides],
-        **_figures([one.result for one in pair.sides], pair.alike),
+        **_figures([one.result for one in pair.sides], pair.comparable),
         "parts_pj": {name: _sides([side.get(name) for side in sides]) for name in names},
         "layers": [_layer_json(layer) for layer in pair.layers],
         "left_out": list(pair.left_out),

@@ -52,21 +52,21 @@ class Overall:
         return {verdict: counts[verdict] for verdict in Verdict}
 
 
-def headline(found: Matched) -> str:
+def headline(matched: Matched) -> str:
     """The column of the figure that is compared first: the objective of all searches, where it is one; else the EDP.
 
     Cycles where energies are not known.
     """
-    results = [result for pair in found.pairs if pair.alike for result in pair.results]
+    results = [result for pair in matched.pairs if pair.comparable for result in pair.results]
     names = {(result.objective or "").split(",")[0] for result in results}
     column = OBJECTIVES[names.pop()].column if len(names) == 1 and names <= OBJECTIVES.keys() else EDP
     return column if all(getattr(result, column) is not None for result in results) else CYCLES
 
 
-def overall(found: Matched) -> Overall | None:
+def overall(matched: Matched) -> Overall | None:
     """Compare two folders; None where no case has a mapping of the same layers on both sides."""
-    column = headline(found)
-    ratios = tuple(_ratios(found, column))
+    column = headline(matched)
+    ratios = tuple(_ratios(matched, column))
     return Overall(column, ratios) if ratios else None
 
 
@@ -76,7 +76,7 @@ def ratio_of(label: str, sides: Sequence[Stored], column: str) -> Ratio | None:
     return Ratio(label, b / a, ratio_limits(sides, column)) if a and b else None
 
 
-def _ratios(found: Matched, column: str) -> Iterator[Ratio]:
-    for pair in found.pairs:
-        if pair.alike and (ratio := ratio_of(pair.label, pair.results, column)):
+def _ratios(matched: Matched, column: str) -> Iterator[Ratio]:
+    for pair in matched.pairs:
+        if pair.comparable and (ratio := ratio_of(pair.label, pair.results, column)):
             yield ratio

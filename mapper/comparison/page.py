@@ -44,29 +44,29 @@ def is_page(head: bytes) -> bool:
     return b'<meta name="generator" content="ruby-report">' in head
 
 
-def page_html(found: Matched) -> str:
+def page_html(matched: Matched) -> str:
     """Write the page. Raises InputError where a stored mapping is none."""
     from jinja2 import Environment, StrictUndefined  # not before it is needed
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files(__package__) / "page.html").read_text(encoding="utf-8"))
-    rows, every = rows_of(found)
-    layers = _with_nests(found)
+    rows, every = rows_of(matched)
+    layers = _with_nests(matched)
     makers = (case_table, verdict_table, part_table, layer_table)
-    tables = [table for make in makers if (table := make(found)).rows]
+    tables = [table for make in makers if (table := make(matched)).rows]
     page = template.render(
-        title=title_of(found),
-        letters=found.letters,
-        paths=[one.title for one in found.folders],
-        properties=list(properties(found)),
-        summary=summary(found),
-        pictures=[(CAPTIONS[name], svg) for name, draw in drawn(found, rows) for svg in _svg(name, draw)],
+        title=title_of(matched),
+        letters=matched.letters,
+        paths=[one.title for one in matched.folders],
+        properties=list(properties(matched)),
+        summary=summary(matched),
+        pictures=[(CAPTIONS[name], svg) for name, draw in drawn(matched, rows) for svg in _svg(name, draw)],
         left_of_pictures=every - len(rows),
         tables=tables,
         most_rows=ROWS,
-        nests=[_nests(found, pair, layer) for pair, layer in layers[:NESTS]],
+        nests=[_nests(matched, pair, layer) for pair, layer in layers[:NESTS]],
         left_of_nests=max(0, len(layers) - NESTS),
-        left_out=left_out(found),
+        left_out=left_out(matched),
     )
     return page + "\n"
 
@@ -77,9 +77,9 @@ def _svg(name: str, draw: Callable[[], "Figure"]) -> list[str]:
     return [text[text.index("<svg") :] for text in texts]
 
 
-def _with_nests(found: Matched) -> list[tuple[CasePair, LayerPair]]:
+def _with_nests(matched: Matched) -> list[tuple[CasePair, LayerPair]]:
     """The layers that have mappings; where they are too many for the page, those that differ most come first."""
-    every = [(pair, layer) for pair in found.pairs for layer in pair.layers]
+    every = [(pair, layer) for pair in matched.pairs for layer in pair.layers]
     every = [(pair, layer) for pair, layer in every if all(side.mapping is not None for side in layer.sides)]
     return every if len(every) <= NESTS else sorted(every, key=lambda one: -_difference(one[1]))
 
@@ -90,8 +90,8 @@ def _difference(layer: LayerPair) -> float:
     return abs(costs[-1] - (costs[0] if len(costs) > 1 else 0.0))
 
 
-def _nests(found: Matched, pair: CasePair, layer: LayerPair) -> Nests:
-    sides = zip(layer.sides, found.folders, strict=True)
+def _nests(matched: Matched, pair: CasePair, layer: LayerPair) -> Nests:
+    sides = zip(layer.sides, matched.folders, strict=True)
     lines = [nest_lines(side, f"{one.path}: {layer.name}") for side, one in sides]
     title = f"{pair.label}: {layer.name}" if pair.label else layer.name
-    return Nests(title, side_by_side(lines[0], lines[-1]), layer_counts(layer, found.letters))
+    return Nests(title, side_by_side(lines[0], lines[-1]), layer_counts(layer, matched.letters))

@@ -53,15 +53,15 @@ class Row:
         return sum(self.cycles(side).values()) * (sum(self.energy(side).values()) or 1.0)
 
 
-def rows_of(found: Matched) -> tuple[list[Row], int]:
+def rows_of(matched: Matched) -> tuple[list[Row], int]:
     """The rows of the pictures, and how many there would be in all.
 
     The layers of one case, or the cases that have mappings; of too many those whose sides differ most, or cost most.
     """
-    pairs = [pair for pair in found.pairs if pair.found and pair.layers]
-    column = headline(found)
-    if len(found.pairs) > 1:
-        rows = [_row(pair.label, pair.layers, pair.results if pair.alike else [], column) for pair in pairs]
+    pairs = [pair for pair in matched.pairs if pair.found and pair.layers]
+    column = headline(matched)
+    if len(matched.pairs) > 1:
+        rows = [_row(pair.label, pair.layers, pair.results if pair.comparable else [], column) for pair in pairs]
     else:
         rows = [_row(layer.name, [layer], layer.sides, column) for pair in pairs for layer in pair.layers]
     kept = sorted(rows, key=_weight, reverse=True)[:MOST]
@@ -79,19 +79,19 @@ def _weight(row: Row) -> float:
     return abs(costs[-1] - costs[0]) if len(costs) > 1 else costs[0]
 
 
-def drawn(found: Matched, rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[], "Figure"]]]:
+def drawn(matched: Matched, rows: Sequence[Row]) -> Iterator[tuple[str, Callable[[], "Figure"]]]:
     """Yield what draws the pictures of `rows`, by name, as far as there is something to draw."""
     if not rows:
         return
     title = "\n".join(
-        _plain(f"{letter}: {one.title}") for letter, one in zip(found.letters, found.folders, strict=True)
+        _plain(f"{letter}: {one.title}") for letter, one in zip(matched.letters, matched.folders, strict=True)
     )
-    known = all(row.energy(side) for row in rows for side in range(len(found.letters)))
+    known = all(row.energy(side) for row in rows for side in range(len(matched.letters)))
     if compared := [row.ratio for row in rows if row.ratio]:
-        yield "ratios", partial(draw_ratios, compared, NAMES[headline(found)], title)
+        yield "ratios", partial(draw_ratios, compared, NAMES[headline(matched)], title)
     if known:
-        yield "energy", partial(draw_energies, rows, found.letters, title)
-    yield "cycles", partial(draw_cycles, rows, found.letters, title)
+        yield "energy", partial(draw_energies, rows, matched.letters, title)
+    yield "cycles", partial(draw_cycles, rows, matched.letters, title)
 
 
 def draw_energies(rows: Sequence[Row], letters: str, title: str = "") -> "Figure":
@@ -163,12 +163,13 @@ Parts = Mapping[str, float]
 
 
 def _stacked(
-    rows: Sequence[Row], values: Sequence[Sequence[Parts]], size: float, label: str, told: tuple[str, str]
+    rows: Sequence[Row], values: Sequence[Sequence[Parts]], size: float, label: str, captions: tuple[str, str]
 ) -> "Figure":
-    """Draw a bar per row and side, of parts in units of `size`; `told` are the letters of the sides, and the title."""
+    """Draw a bar per row and side, of parts in units of `size`; `captions` are the letters of the sides, and the
+    title."""
     from ..report.pictures.style import axes_on, picture_of
 
-    letters, title = told
+    letters, title = captions
     axes = axes_on(None, 7.0, 1.5 + HEIGHT[len(letters)] * len(rows))
     thick = 0.8 / len(letters)
     every = [(row, side) for row in range(len(rows)) for side in range(len(letters))]

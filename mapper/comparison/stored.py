@@ -99,7 +99,7 @@ class Stored(_Part):
         """Whether there is a mapping, of a network one of each layer."""
         return self.cycles is not None
 
-    def each(self) -> list["Stored"]:
+    def own_layers(self) -> list["Stored"]:
         """The layers of a network; a layer itself."""
         return [self] if self.layers is None else self.layers
 

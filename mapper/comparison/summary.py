@@ -7,16 +7,18 @@ from .limits import Interval, Verdict
 from .overall import overall
 
 
-def title_of(found: Matched) -> str:
+def title_of(matched: Matched) -> str:
     """What is compared with what."""
-    return " against ".join(f"{letter}: {one.title}" for letter, one in zip(found.letters, found.folders, strict=True))
+    return " against ".join(
+        f"{letter}: {one.title}" for letter, one in zip(matched.letters, matched.folders, strict=True)
+    )
 
 
-def summary(found: Matched) -> list[str]:
+def summary(matched: Matched) -> list[str]:
     """Sentences: the ratio of two sides or the geometric mean of their ratios, its limits, and the verdict."""
-    if len(found.letters) == 1:
+    if len(matched.letters) == 1:
         return []
-    whole = overall(found)
+    whole = overall(matched)
     if whole is None:
         return ["no case has a mapping of the same layers on both sides"]
     if len(whole.ratios) == 1:
@@ -43,10 +45,10 @@ def _concluded(limits: Interval) -> str:
     return f"of the best mappings, by what is proven: {limits.text}; {CONCLUSIONS[limits.verdict]}"
 
 
-def properties(found: Matched) -> Iterator[tuple[str, list[str], bool]]:
+def properties(matched: Matched) -> Iterator[tuple[str, list[str], bool]]:
     """Yield what each folder holds, a row per property, and whether the sides differ in it."""
     for name, get in PROPERTIES.items():
-        values = [get(one) for one in found.folders]
+        values = [get(one) for one in matched.folders]
         if any(values):
             yield name, [value or "none" for value in values], len(set(values)) > 1
 
@@ -69,13 +71,13 @@ def _areas(folder: Results) -> str:
 
 
 def _searches(folder: Results) -> str:
-    names = (layer.search.strategy for result in folder.results for layer in result.each() if layer.search)
+    names = (layer.search.strategy for result in folder.results for layer in result.own_layers() if layer.search)
     return ", ".join(dict.fromkeys(name for name in names if name))
 
 
 def _levels(folder: Results) -> str:
     """The names of the levels, of each machine that has others."""
-    layers = (layer for result in folder.results for layer in result.each() if layer.levels)
+    layers = (layer for result in folder.results for layer in result.own_layers() if layer.levels)
     return "; ".join(dict.fromkeys(", ".join(layer.levels or {}) for layer in layers))
 
 
@@ -93,7 +95,7 @@ PROPERTIES: Mapping[str, Callable[[Results], str]] = {
 }
 
 
-def left_out(found: Matched) -> list[str]:
+def left_out(matched: Matched) -> list[str]:
     """What one side alone has: cases, and layers of the cases of both."""
-    layers = (f"{pair.label}, {one}" if pair.label else one for pair in found.pairs for one in pair.left_out)
-    return [*found.left_out, *layers]
+    layers = (f"{pair.label}, {one}" if pair.label else one for pair in matched.pairs for one in pair.left_out)
+    return [*matched.left_out, *layers]

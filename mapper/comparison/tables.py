@@ -21,13 +21,13 @@ class _Figure:
 WORDS = ("reads", "fills", "updates")
 
 
-def case_table(found: Matched) -> Table:
+def case_table(matched: Matched) -> Table:
     """A row per case: EDP, energy, cycles and utilisation of each side, the ratios; of one folder what is proven."""
-    results = [result for pair in found.pairs if pair.found for result in pair.results]
-    figures, alone = _figures(results), len(found.letters) == 1
-    columns = [Column("case"), *_of_sides(figures, found)]
+    results = [result for pair in matched.pairs if pair.found for result in pair.results]
+    figures, alone = _figures(results), len(matched.letters) == 1
+    columns = [Column("case"), *_of_sides(figures, matched)]
     rows = list[list[Value]]()
-    for pair in found.pairs:
+    for pair in matched.pairs:
         row = [pair.label or pair.sides[0].workload, *_values(figures, [case.result for case in pair.sides])]
         if pair.left_out:  # totals of other layers are no ratio of anything
             row = [None if one.name.endswith(RATIO) else value for one, value in zip(columns, row, strict=True)]
@@ -35,18 +35,18 @@ def case_table(found: Matched) -> Table:
     return told_apart("cases", "totals", [*columns, *([Column("proof")] if alone else [])], rows)
 
 
-def verdict_table(found: Matched) -> Table:
+def verdict_table(matched: Matched) -> Table:
     """Of two folders, a row per case and layer: the ratio of the first figure, its limits for the best mappings."""
-    column, rows = headline(found), list[list[Value]]()
-    for pair in found.pairs if len(found.letters) > 1 else ():
+    column, rows = headline(matched), list[list[Value]]()
+    for pair in matched.pairs if len(matched.letters) > 1 else ():
         label = pair.label or pair.sides[0].workload
-        rows.append([label, "", *_conclusion(pair.results if pair.alike else [], column), *_proofs(pair)])
+        rows.append([label, "", *_conclusion(pair.results if pair.comparable else [], column), *_proofs(pair)])
         for layer in pair.layers if len(pair.layers) > 1 else ():
             proofs = [_proof(side) for side in layer.sides]
             rows.append([pair.label, layer.name, *_conclusion(layer.sides, column), *proofs])
     columns = [Column("case"), Column("layer"), Column(f"{NAMES[column]}{RATIO}", "", ".4g")]
     columns += [Column("at least", "", ".4g"), Column("at most", "", ".4g"), Column("verdict")]
-    columns += [Column(f"proof {letter}") for letter in found.letters]
+    columns += [Column(f"proof {letter}") for letter in matched.letters]
     if not any(row[1] for row in rows):
         columns, rows = [columns[0], *columns[2:]], [[row[0], *row[2:]] for row in rows]
     return told_apart("verdicts", "what is proven of the best mappings", columns, rows)
@@ -64,37 +64,37 @@ def _conclusion(sides: Sequence[Stored], column: str) -> list[Value]:
     return [ratio.value, low, high, str(ratio.limits.verdict)]
 
 
-def layer_table(found: Matched) -> Table:
+def layer_table(matched: Matched) -> Table:
     """A row per layer of each case, figures of one occurrence."""
-    layers = list(_layers(found))
+    layers = list(_layers(matched))
     figures = _figures([side for _, layer in layers for side in layer.sides])
-    columns = [Column("case"), Column("layer"), *_of_sides(figures, found)]
+    columns = [Column("case"), Column("layer"), *_of_sides(figures, matched)]
     rows = [(pair.label, layer.name, *_values(figures, layer.sides)) for pair, layer in layers]
     return told_apart("layers", "layers, one occurrence of each", columns, rows)
 
 
-def part_table(found: Matched) -> Table:
+def part_table(matched: Matched) -> Table:
     """A row per case and level, MAC units, network or leakage: the energy of the layers that each side maps."""
     rows = list[tuple[Value, ...]]()
-    for pair in found.pairs:
+    for pair in matched.pairs:
         sides = pair.parts
         for part in dict.fromkeys(part for side in sides for part in side):
             rows.append((pair.label, part, *values_of(Column("energy"), [side.get(part) for side in sides])))
     largest = max((value for row in rows for value in row[2:4] if isinstance(value, float)), default=1.0)
-    columns = [Column("case"), Column("part"), *sided([energy_column("energy", largest)], found.letters)]
-    which = "layers with a mapping" + (" on each side" if len(found.letters) > 1 else "")
-    which = "all layers" if all(pair.alike for pair in found.pairs) else which
+    columns = [Column("case"), Column("part"), *sided([energy_column("energy", largest)], matched.letters)]
+    which = "layers with a mapping" + (" on each side" if len(matched.letters) > 1 else "")
+    which = "all layers" if all(pair.comparable for pair in matched.pairs) else which
     return told_apart("parts", f"where the energy goes, {which}", columns, rows)
 
 
-def count_table(found: Matched) -> Table:
+def count_table(matched: Matched) -> Table:
     """A row per layer, level and tensor: reads, fills, updates and energy of one occurrence."""
-    layers = list(_layers(found))
+    layers = list(_layers(matched))
     columns = _word_columns([layer for _, layer in layers])
     rows = [(pair.label, layer.name, *row) for pair, layer in layers for row in _word_rows(layer, columns, every=True)]
     key_columns = [Column(name) for name in ("case", "layer", "level", "tensor")]
     title = "words by level and tensor, one occurrence of each layer"
-    return told_apart("counts", title, [*key_columns, *sided(list(columns.values()), found.letters)], rows)
+    return told_apart("counts", title, [*key_columns, *sided(list(columns.values()), matched.letters)], rows)
 
 
 def layer_counts(layer: LayerPair, letters: str) -> Table:
@@ -137,8 +137,8 @@ def _figures(results: Sequence[Stored]) -> list[_Figure]:
     ]
 
 
-def _of_sides(figures: Sequence[_Figure], found: Matched) -> list[Column]:
-    return sided([figure.column for figure in figures], found.letters)
+def _of_sides(figures: Sequence[_Figure], matched: Matched) -> list[Column]:
+    return sided([figure.column for figure in figures], matched.letters)
 
 
 def _values(figures: Sequence[_Figure], sides: Sequence[Stored | None]) -> Iterator[Value]:
@@ -159,8 +159,8 @@ def _proof(result: Stored | None, message: str = "") -> str:
     return "optimal" if result.optimal else f"within {result.gap:.2%}"
 
 
-def _layers(found: Matched) -> Iterator[tuple[CasePair, LayerPair]]:
-    return ((pair, layer) for pair in found.pairs for layer in pair.layers)
+def _layers(matched: Matched) -> Iterator[tuple[CasePair, LayerPair]]:
+    return ((pair, layer) for pair in matched.pairs for layer in pair.layers)
 
 
 def _places(layer: LayerPair) -> dict[tuple[str, str], None]:

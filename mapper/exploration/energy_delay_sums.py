@@ -36,7 +36,7 @@ class SumRequest(NamedTuple):
     """A layer, the slopes to prove, and the mappings known."""
 
     whole: WholeRequest
-    left: Effort  # for all of them
+    effort: Effort  # for all of them
     slopes: tuple[float, ...]
     known: tuple[Mapped, ...]
 
@@ -49,15 +49,15 @@ class SumResult(NamedTuple):
     mapped: tuple[Mapped, ...]
 
 
-def used_up(left: Effort) -> bool:
+def used_up(effort: Effort) -> bool:
     """Test whether no step or no second is left."""
-    return any(number is not None and number <= 0 for number in (left.steps, left.seconds))
+    return any(number is not None and number <= 0 for number in (effort.steps, effort.seconds))
 
 
 def prove_sums(study: Study, request: SumRequest) -> SumResult:
     """Prove least sums of a layer, one slope after the other, until its effort is used up or it is told to stop."""
     whole, sums, mapped = request.whole, list[ProvenSum](), list[Mapped]()
-    part, effort, began = StoppableState(whole), request.left, time.monotonic()
+    part, effort, began = StoppableState(whole), request.effort, time.monotonic()
     for slope in request.slopes:
         steps = None if effort.steps is None else effort.steps - sum(proof.steps for proof in sums)
         seconds = None if effort.seconds is None else effort.seconds - (time.monotonic() - began)

@@ -184,14 +184,16 @@ class _Neighbours:
         for number in range(len(self.study.changes)):
             yield WholeRequest(number, None, replace(self.study.options, jobs=1), folder)
 
-    def _take(self, found: SliceResult) -> None:
+    def _take(self, slice_result: SliceResult) -> None:
         """Add what is known of a change."""
-        text, result = self.study.changes[found.number].text, found.result
-        if found.faults:
-            self.known[found.number] = Neighbour(text, reason="; ".join(fault.message for fault in found.faults))
+        text, result = self.study.changes[slice_result.number].text, slice_result.result
+        if slice_result.faults:
+            self.known[slice_result.number] = Neighbour(
+                text, reason="; ".join(fault.message for fault in slice_result.faults)
+            )
         elif result is not None:
-            self.known[found.number] = Neighbour(text, _value(result), result.lower_bound, result.batch)
-        self._tell(found.number)
+            self.known[slice_result.number] = Neighbour(text, _value(result), result.lower_bound, result.batch)
+        self._tell(slice_result.number)
 
     def _tell(self, number: int, recorder: Recorder | None = None) -> None:
         """Report how many changes are done, and how far the proof of one is."""

@@ -107,11 +107,11 @@ class _Together:
         for number, layer in self.layers.items():
             choices = dict.fromkeys(layer.wanted(slope) for slope in slopes)
             own = tuple(slope for slope in choices if slope is not None)
-            if own and not used_up(self._left(layer)):
+            if own and not used_up(self._remaining(layer)):
                 wanted[number] = own
         return wanted
 
-    def _left(self, layer: LayerSums) -> Effort:
+    def _remaining(self, layer: LayerSums) -> Effort:
         """Return the steps and seconds that a layer has left."""
         steps, seconds = self.limit.steps, self.limit.seconds
         caps = [] if seconds is None else [seconds - layer.seconds]
@@ -124,13 +124,13 @@ class _Together:
 
         def requests(folder: str) -> Iterator[SumRequest]:
             for number, slopes in wanted.items():
-                effort, layer = self._left(self.layers[number]), self.layers[number]
+                effort, layer = self._remaining(self.layers[number]), self.layers[number]
                 yield SumRequest(WholeRequest(number, None, options, folder), effort, slopes, tuple(layer.mapped))
 
-        def take(found: SumResult) -> None:
-            layer, run = self.layers[found.number], self.all.runs[found.number]
-            layer.add(found.sums, found.mapped)
-            layer.over |= len(found.sums) < len(wanted[found.number])
+        def take(result: SumResult) -> None:
+            layer, run = self.layers[result.number], self.all.runs[result.number]
+            layer.add(result.sums, result.mapped)
+            layer.over |= len(result.sums) < len(wanted[result.number])
             run.sums = layer.sums
             self.all.keep(run)
             self._tell(layer)

@@ -60,11 +60,11 @@ def search_whole(study: Study, request: WholeRequest) -> SliceResult:
     return left_behind(SliceResult(request.number, part.state, with_own_tables(result)), part)
 
 
-def left_behind[R: Numbered](found: R, part: StoppableState) -> R:
+def left_behind[R: Numbered](result: R, part: StoppableState) -> R:
     """Return what is found, and after a stop leave it in the folder, as nobody may read it any more."""
     if part.stop.exists():
-        (part.stop.parent / f"{found.number}.pickle").write_bytes(pickle.dumps(found))
-    return found
+        (part.stop.parent / f"{result.number}.pickle").write_bytes(pickle.dumps(result))
+    return result
 
 
 def side_by_side[Q, R: Numbered](
@@ -89,9 +89,9 @@ def side_by_side[Q, R: Numbered](
                 (folder / STOP).touch()
                 whole = False
         for path in sorted(folder.glob("*.pickle")):
-            left: R = pickle.loads(path.read_bytes())
-            if left.number not in taken:
-                take(left)
+            late_result: R = pickle.loads(path.read_bytes())
+            if late_result.number not in taken:
+                take(late_result)
         return whole and not (folder / STOP).exists()
 
 

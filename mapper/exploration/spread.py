@@ -150,14 +150,14 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
                 layers.grant(run, jobs)
                 yield WholeRequest(run.number, run.start, replace(layers.options(run), jobs=1), folder)
 
-    def take(found: SliceResult) -> None:
-        run = layers.runs[found.number]
-        run.state, run.result = found.state, found.result
-        _take_faults(layers, found, faults)
+    def take(result: SliceResult) -> None:
+        run = layers.runs[result.number]
+        run.state, run.result = result.state, result.result
+        _take_faults(layers, result, faults)
         layers.keep(run)
-        if found.result:
+        if result.result:
             recorder = Recorder(stop_rules(layers.options(run)))
-            recorder.statistics = found.result.statistics
+            recorder.statistics = result.result.statistics
             recorder.best = recorder.statistics.trace[-1][1] if recorder.statistics.trace else inf
             layers.tell(layers.study.layers[run.number], recorder)
 
@@ -167,9 +167,9 @@ def _whole(layers: Layers, runs: Sequence[Run]) -> list[Run]:
     return []
 
 
-def _take_faults(layers: Layers, found: SliceResult, faults: list[Fault]) -> None:
+def _take_faults(layers: Layers, result: SliceResult, faults: list[Fault]) -> None:
     """Take note of the faults of a layer: those of its mapspace stop no other layer."""
-    if found.empty:
-        layers.refuse(layers.runs[found.number], found.faults)
+    if result.empty:
+        layers.refuse(layers.runs[result.number], result.faults)
     else:
-        faults += found.faults
+        faults += result.faults

@@ -28,7 +28,7 @@ class Transfer:
 
     study: Study
     own: Mapping[str, Entries]  # by the layer's name; none where the search found none
-    others: Mapping[str, Sequence[Entries]]
+    donated: Mapping[str, Sequence[Entries]]
 
     def result(self) -> Result | NetworkResult | None:
         """The answer with the mappings of others in place of its own where the whole is better with them; else None.
@@ -53,7 +53,7 @@ class Transfer:
             task = study.task(number, study.space(number), study.options)
         except NoMapspaceError:
             return []
-        every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.others.get(name, ())]
+        every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.donated.get(name, ())]
         own = [self.own[layer.name]] if layer.name in self.own else []
         batches = [read_mapping(Document("its mapping", entries, {}), study.arch, layer) for entries in own]
         batches += self._best(task, every)
@@ -99,8 +99,8 @@ def _figures(names: Sequence[str], result: Result) -> list[float]:
     return [float(values[0]) for values in _values(names, result.valid_costs)]
 
 
-def _less(values: Sequence[float], others: Sequence[float]) -> bool:
+def _less(values: Sequence[float], best_values: Sequence[float]) -> bool:
     """Test whether the first objective in which they differ is less."""
-    apart = (pair for pair in zip(values, others, strict=True) if abs(pair[0] - pair[1]) > ROUNDING * pair[1])
+    apart = (pair for pair in zip(values, best_values, strict=True) if abs(pair[0] - pair[1]) > ROUNDING * pair[1])
     value, other = next(apart, (0.0, 0.0))
     return value < other

@@ -159,12 +159,12 @@ class Rules:
             shared for index in range(len(self.slots)) for shared in (*self._products(index), *self._loops(index))
         )
 
-    def with_loops(self, none: frozenset[int], some: frozenset[int]) -> tuple[SharedLimit, ...]:
-        """What couples the dims where there are no loops at the slots `none`, and at least one at each of `some`."""
-        assert none | some <= set(self.patterned), "chains tell about loops there"
+    def with_loops(self, none: frozenset[int], needed: frozenset[int]) -> tuple[SharedLimit, ...]:
+        """What couples the dims where there are no loops at the slots `none`, and at least one at each of `needed`."""
+        assert none | needed <= set(self.patterned), "chains tell about loops there"
         pattern = [SharedLimit("loops", slot, self.loops[slot], 0) for slot in sorted(none)]
         pattern += [
-            SharedLimit("loops", slot, self.loops[slot], len(self.loops[slot]), least=1) for slot in sorted(some)
+            SharedLimit("loops", slot, self.loops[slot], len(self.loops[slot]), least=1) for slot in sorted(needed)
         ]
         return (*self.shared, *pattern)
 

@@ -81,9 +81,9 @@ def _coordinates(shared: Sequence[SharedLimit]) -> Iterator[_Coordinate]:
 class _Moves:
     """What the groups of one dim do to one coordinate. The values that a group fits come first."""
 
-    label: Ints  # (group,) what it adds, as a row of `there`
+    label: Ints  # (group,) what it adds, as a row of `places`
     fits: Ints  # (label,) how many values
-    there: Ints  # (label, value) the place of what is left among the values before the next dim
+    places: Ints  # (label, value) the place of what is left among the values before the next dim
 
 
 class CoupledCounts:
@@ -188,7 +188,7 @@ class CoupledCounts:
                     continue
                 rest, value = np.divmod(rest, fits[i, group])
                 state += times * value
-                next_state += onward * moves[i].there[label[i, group], value]
+                next_state += onward * moves[i].places[label[i, group], value]
                 times, onward = times * before[i], onward * after[i]
             yield group, state, next_state
             start = stop
@@ -200,7 +200,7 @@ class CoupledCounts:
             if self.shapes[dim][i] == self.shapes[dim + 1][i] == 1:
                 continue
             state = (state[:, None] * self.shapes[dim][i] + np.arange(most)).reshape(-1)
-            onward = moves.there[label[i], :most]
+            onward = moves.places[label[i], :most]
             next_state = (next_state[:, None] * self.shapes[dim + 1][i] + onward).reshape(-1)
         return state, next_state
 

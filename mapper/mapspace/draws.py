@@ -37,12 +37,12 @@ class Draws:
     keep_choices: KeepChoices
     axes: Sequence[SharedLimit]
 
-    def batch(self, rng: np.random.Generator, n: int, *, alike: bool) -> LazyBatch:
+    def batch(self, rng: np.random.Generator, n: int, *, same_keep: bool) -> LazyBatch:
         """`n` mappings, whose loop orders are drawn when first needed: `rng` is used up.
 
-        `alike`: where there are stacks of levels all keep the same.
+        `same_keep`: where there are stacks of levels all keep the same.
         """
-        tables, rows, part = self._sample(rng, n, alike=alike)
+        tables, rows, part = self._sample(rng, n, one_part=same_keep)
 
         @cache
         def drawn() -> Order:
@@ -53,7 +53,7 @@ class Draws:
 
         if self.keep_choices.number > 1:
             drawn()  # what is kept is drawn after them
-        keep = self.parts.sample_keep(rng, part, alike=alike and bool(self.keep_choices.stacks))
+        keep = self.parts.sample_keep(rng, part, same_keep=same_keep and bool(self.keep_choices.stacks))
         return LazyBatch(self.arch, self.workload, tables, rows, keep, self.orders, digits)
 
     def within(self, batch: MappingBatch) -> Bools:
@@ -70,14 +70,14 @@ class Draws:
             within &= (places >= axis.least) & (places <= axis.most)
         return within
 
-    def _sample(self, rng: np.random.Generator, n: int, *, alike: bool) -> _Drawn:
+    def _sample(self, rng: np.random.Generator, n: int, *, one_part: bool) -> _Drawn:
         """The tables of `n` mappings, the rows in them # (mapping, dim), and the part of each # (mapping,).
 
-        `alike`: all of one part. Where few are within the axes, those found among MOST_DRAWN are drawn again.
+        `one_part`: all of one part. Where few are within the axes, those found among MOST_DRAWN are drawn again.
         Raises InputError where none of MOST_IN_VAIN is.
         """
-        own = self._part(rng) if alike and self.axes and n else None
-        drawn = self._drawn(rng, n, alike=alike, part=own)
+        own = self._part(rng) if one_part and self.axes and n else None
+        drawn = self._drawn(rng, n, one_part=one_part, part=own)
         if not self.axes or not n:
             return drawn
         rounds, remaining, seen = [], n, 0
@@ -116,8 +116,8 @@ class Draws:
             raise InputError([Fault(source, None, "", f"{rule}; constrain the dims that axes take")])
         return seen
 
-    def _drawn(self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None) -> _Drawn:
-        groups, parts = self.parts.sample(rng, n, alike=alike, part=part)
+    def _drawn(self, rng: np.random.Generator, n: int, *, one_part: bool = False, part: int | None = None) -> _Drawn:
+        groups, parts = self.parts.sample(rng, n, one_part=one_part, part=part)
         ranks = [
             # one chain in each group takes no random numbers
             below(rng, space.counts[groups[:, d]]) if space.counts.max() > 1 else np.zeros(n, np.int64)
@@ -149,10 +149,10 @@ def _joined(shared: ChainTables, rounds: Sequence[_Drawn]) -> _Drawn:
     return tuple(tables), np.asfortranarray(rows), np.concatenate([part for _, _, part in rounds])
 
 
-def different(rng: np.random.Generator, n: int, high: int, there: Callable[[Sequence[int]], Bools]) -> list[int]:
-    """`n` numbers below `high` of which something is `there`, in random order; every set of n is equally likely."""
+def different(rng: np.random.Generator, n: int, high: int, exists: Callable[[Sequence[int]], Bools]) -> list[int]:
+    """`n` numbers below `high` of which something is `exists`, in random order; every set of n is equally likely."""
     numbers = dict[int, None]()
     while len(numbers) < n:
         drawn = different_below(rng, high, min(n, high))
-        numbers.update((drawn[i], None) for i in np.flatnonzero(there(drawn)))
+        numbers.update((drawn[i], None) for i in np.flatnonzero(exists(drawn)))
     return list(numbers)[:n]

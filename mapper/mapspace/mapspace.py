@@ -195,12 +195,12 @@ class Mapspace:
         """`n` mappings, each drawn uniformly from the whole mapspace and independently of the others."""
         return self.sample_lazily(rng, n).arranged()
 
-    def sample_lazily(self, rng: np.random.Generator, n: int, *, alike: bool = False) -> LazyBatch:
+    def sample_lazily(self, rng: np.random.Generator, n: int, *, same_keep: bool = False) -> LazyBatch:
         """The same, but the last random numbers, of the loop orders, are drawn when first needed: `rng` is used up.
 
-        `alike`: where there are stacks of levels all keep the same.
+        `same_keep`: where there are stacks of levels all keep the same.
         """
-        return self._draws.batch(rng, n, alike=alike)
+        return self._draws.batch(rng, n, same_keep=same_keep)
 
     def sample_distinct_indices(self, rng: np.random.Generator, n: int) -> list[int]:
         """`n` different numbers of mappings, every set of n equally likely, in random order."""

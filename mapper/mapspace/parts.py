@@ -92,17 +92,19 @@ class Parts:
         return part
 
     def sample(
-        self, rng: np.random.Generator, n: int, *, alike: bool = False, part: int | None = None
+        self, rng: np.random.Generator, n: int, *, one_part: bool = False, part: int | None = None
     ) -> tuple[Ints, Ints]:
         """The groups of the chains of `n` mappings # (mapping, dim), and the part of each # (mapping,).
 
-        `alike`: all of one part; `part`: of this one.
+        `one_part`: all of one part; `part`: of this one.
         """
         if len(self.joints) == 1:
             return self.joints[0].sample(rng, n), np.zeros(n, np.int64)
         if part is not None:
             return self.joints[part].sample(rng, n), np.full(n, part)
-        drawn = np.repeat(below(rng, np.full(1 if alike else n, self.total, dtype=self._ends.dtype)), n if alike else 1)
+        drawn = np.repeat(
+            below(rng, np.full(1 if one_part else n, self.total, dtype=self._ends.dtype)), n if one_part else 1
+        )
         parts = np.searchsorted(self._ends, drawn, side="right")
         groups = np.empty((n, len(self.joints[0].spaces)), np.int64, order="F")
         for p in np.unique(parts).tolist():
@@ -110,9 +112,9 @@ class Parts:
             groups[rows] = self.joints[p].sample(rng, len(rows))
         return groups, parts
 
-    def sample_keep(self, rng: np.random.Generator, part: Ints, *, alike: bool = False) -> Bools:
-        """What mappings of these parts keep # (mapping, level, tensor); `alike`: all the same."""
-        if alike and len(part):
+    def sample_keep(self, rng: np.random.Generator, part: Ints, *, same_keep: bool = False) -> Bools:
+        """What mappings of these parts keep # (mapping, level, tensor); `same_keep`: all the same."""
+        if same_keep and len(part):
             return np.repeat(self.choices[int(part[0])].sample(rng, 1), len(part), axis=0)
         if len(self.joints) == 1 or not len(part):
             return self.choices[0].sample(rng, len(part))
@@ -121,21 +123,21 @@ class Parts:
 
 
 def _joined(
-    part: Ints, found: dict[int, tuple[Ints, list[BigInts], BigInts, Bools]]
+    part: Ints, by_part: dict[int, tuple[Ints, list[BigInts], BigInts, Bools]]
 ) -> tuple[Ints, list[BigInts], BigInts, Bools]:
     """Put what was found for each part in the places of its mappings."""
-    dims = range(len(next(iter(found.values()))[1]))
-    ranks = [_placed(part, {p: result[1][d] for p, result in found.items()}) for d in dims]
-    groups = _placed(part, {p: result[0] for p, result in found.items()})
-    order = _placed(part, {p: result[2] for p, result in found.items()})
-    keep = _placed(part, {p: result[3] for p, result in found.items()})
+    dims = range(len(next(iter(by_part.values()))[1]))
+    ranks = [_placed(part, {p: result[1][d] for p, result in by_part.items()}) for d in dims]
+    groups = _placed(part, {p: result[0] for p, result in by_part.items()})
+    order = _placed(part, {p: result[2] for p, result in by_part.items()})
+    keep = _placed(part, {p: result[3] for p, result in by_part.items()})
     return groups, ranks, order, keep
 
 
-def _placed(part: Ints, found: dict[int, BigInts]) -> BigInts:
-    first = next(iter(found.values()))
-    wide = any(block.dtype == object for block in found.values())
+def _placed(part: Ints, by_part: dict[int, BigInts]) -> BigInts:
+    first = next(iter(by_part.values()))
+    wide = any(block.dtype == object for block in by_part.values())
     whole = np.empty((len(part), *first.shape[1:]), object if wide else first.dtype)
-    for p, block in found.items():
+    for p, block in by_part.items():
         whole[part == p] = block
     return whole

@@ -41,7 +41,7 @@ def sample_alike(space: Mapspace, rng: np.random.Generator, n: int, choices: int
 
     With stacks of levels it is one choice, as that says which of their loops there are.
     """
-    batch = space.sample_lazily(rng, n, alike=True).arranged()
+    batch = space.sample_lazily(rng, n, same_keep=True).arranged()
     if space.keep_choices.stacks:
         return batch
     return replace(batch, keep=space.keep_choices.sample(rng, choices)[np.arange(n) % choices])

@@ -96,7 +96,7 @@ def _steps_on(axis: int, places: int, dims: Sequence[tuple[int, list[list[int]]]
 
 
 def _left_after(
-    left: Mapping[tuple[int, ...], int], own: Sequence[tuple[int, ...]], best: int, onward: int
+    remaining: Mapping[tuple[int, ...], int], own: Sequence[tuple[int, ...]], best: int, onward: int
 ) -> dict[tuple[int, ...], int]:
     """What is left of the dims after one more axis, with the most places used up to it.
 
@@ -105,7 +105,7 @@ def _left_after(
     """
     after = dict[tuple[int, ...], int]()
     for one in own:
-        for sizes, so_far in left.items():
+        for sizes, so_far in remaining.items():
             used = so_far * prod(one)
             if used * onward > best and _divide(sizes, one):
                 rest = _rest(sizes, one)

@@ -147,20 +147,20 @@ class _Columns:
 
     nest: NestAnalysis
     where: Ints | None = None  # the mappings that `nest` is about; None: all
-    found: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
+    figures: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
     flags: dict[tuple[int, ...], Bools] = field(default_factory=dict)
     whole: NestAnalysis | None = None  # of all mappings
 
     def of(self, where: Ints | None) -> "_Columns":
         """The same columns, taking figures of the mappings `where` alone."""
         nest = self.nest if where is None else NestAnalysis(self.nest.batch.take(where))
-        return _Columns(nest, where, self.found, self.flags, self.nest)
+        return _Columns(nest, where, self.figures, self.flags, self.nest)
 
     def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
         """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
         key = (name, place)
         words = self.spread(words)
-        self.found[key] = self.found[key] + words if key in self.found else words
+        self.figures[key] = self.figures[key] + words if key in self.figures else words
 
     def flag(self, place: tuple[int, int], exact: Bools) -> None:
         """Take note of where the reads of a (level, tensor) are only a bound."""
@@ -184,46 +184,46 @@ class _Columns:
     def stacked(self, name: str, *shape: int) -> Numbers:
         """All columns of one figure. # (mapping, *shape)"""
         zero = self.nest.zeros()
-        columns = [self.found.get((name, place), zero) for place in np.ndindex(shape)]
+        columns = [self.figures.get((name, place), zero) for place in np.ndindex(shape)]
         return self.nest.together(columns, *shape)
 
 
-def _add_pair(found: _Columns, tensor: Tensor, v: int, parent: int, child: int) -> None:
+def _add_pair(columns: _Columns, tensor: Tensor, v: int, parent: int, child: int) -> None:
     """Add the traffic of one tensor between two neighbouring keepers."""
-    nest = found.nest
+    nest = columns.nest
     macs = child == nest.levels
     read = DataMovement(nest, tensor, child, parent=parent)
     moved, exact = read.words(), read.exact()
-    found.flag((parent, v), exact)
+    columns.flag((parent, v), exact)
     if tensor.output:
-        found.add("updates", (parent, v), moved)
-        found.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
+        columns.add("updates", (parent, v), moved)
+        columns.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
     else:
-        found.add("reads", (parent, v), moved)
+        columns.add("reads", (parent, v), moved)
     if not macs:
         # without a fanout between the two, what one hands out is what the other receives
         filled = DataMovement(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
-        found.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
+        columns.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
         if tensor.output:  # each word that comes in, or begins there, leaves once
-            found.add("drains", (child, v), filled)
-    _add_busiest(found, tensor, parent, child, exact)
+            columns.add("drains", (child, v), filled)
+    _add_busiest(columns, tensor, parent, child, exact)
 
 
-def _add_busiest(found: _Columns, tensor: Tensor, parent: int, child: int, exact: Bools) -> None:
+def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exact: Bools) -> None:
     """The same for the spatial origin, at levels with a bandwidth."""
-    nest = found.nest
+    nest = columns.nest
     levels = nest.batch.arch.levels
     if levels[parent].limited:
         moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
         if tensor.output:
-            found.add("origin_writes", (parent,), moved)
-            found.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
+            columns.add("origin_writes", (parent,), moved)
+            columns.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
         else:
-            found.add("origin_reads", (parent,), moved)
-            found.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
+            columns.add("origin_reads", (parent,), moved)
+            columns.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
     if child < nest.levels and levels[child].limited:
         filled = DataMovement(nest, tensor, child, origin=True).words()
         first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
-        found.add("origin_writes", (child,), filled - first)
+        columns.add("origin_writes", (child,), filled - first)
         if tensor.output:
-            found.add("origin_drains", (child,), filled)
+            columns.add("origin_drains", (child,), filled)

@@ -77,11 +77,11 @@ class Folds:
     def waits(self, exchange: Numbers) -> Numbers:
         """Sum what `exchange` # (mapping,) cycles leave beyond the steps of the fold beside them: of weights and inputs
         all folds but the last, into which nothing is loaded, of sums all but the first. # (mapping,)"""
-        total = self._left(self._at(self.boundary, None), exchange)
+        total = self._excess(self._at(self.boundary, None), exchange)
         for level, d in self._joining():
             other_kinds = self._at(level, d)
-            total = total + self._left([*other_kinds, self._kinds(d, level, level, None)], exchange)
-            total = total - self._left([*other_kinds, self._kinds(d, level + 1, level + 1, None)], exchange)
+            total = total + self._excess([*other_kinds, self._kinds(d, level, level, None)], exchange)
+            total = total - self._excess([*other_kinds, self._kinds(d, level + 1, level + 1, None)], exchange)
         alone: Numbers = self.nest.xp.maximum(exchange - self.steps(last=not self.tensor.output), 0)
         return total - alone
 
@@ -149,7 +149,7 @@ class Folds:
         chosen: Numbers = inside + more * self.nest.positions.before(level, e, moving)
         return chosen
 
-    def _left(self, dims: Sequence[Sequence[tuple[Numbers, Numbers]]], exchange: Numbers) -> Numbers:
+    def _excess(self, dims: Sequence[Sequence[tuple[Numbers, Numbers]]], exchange: Numbers) -> Numbers:
         """Sum over all choices of a context per dim what is left of `exchange` beyond the steps inside. # (mapping,)"""
         one = self.nest.zeros() + 1
         classes = reduce(_crossed, dims, [(one, one)])

@@ -68,19 +68,19 @@ def _axes(arch: Architecture, level: int) -> Axes:
     return tuple((axis.mesh == "X", axis.size, pitch) for axis, pitch in zip(fanout, inside, strict=True))
 
 
-def _loops(row: list[int], axes: int, mine: list[bool], ranks: list[dict[int, int]]) -> Loops:
+def _loops(row: list[int], axes: int, relevant: list[bool], ranks: list[dict[int, int]]) -> Loops:
     """The loops of one mapping, as few as make the same groups: `row` has the bounds by axis and dim, then the steps.
 
     A dim with a step of 0 shares no rank with another one here. `ranks`: coefficients by dim.
     """
-    dims = len(mine)
+    dims = len(relevant)
     steps, by_axis = row[axes * dims :], []
     for axis in reversed(range(axes)):
         loops: list[tuple[int, Moves]] = []
         for d, bound in enumerate(row[axis * dims : (axis + 1) * dims]):
             if bound == 1:
                 continue
-            moves = OTHER if mine[d] else SAME
+            moves = OTHER if relevant[d] else SAME
             if steps[d]:
                 moves = tuple(rank.get(d, 0) * steps[d] for rank in ranks)
             steps[d] *= bound

@@ -40,8 +40,8 @@ class Tiles:
     def joined(self, other: "Tiles", coef: int) -> "Tiles":
         """Every child of this dim with every one of `other`, whose indices count `coef` times. # (child x other)"""
 
-        def add(mine: Ints, theirs: Ints) -> Ints:
-            return np.add.outer(mine, theirs).ravel()
+        def add(own: Ints, theirs: Ints) -> Ints:
+            return np.add.outer(own, theirs).ravel()
 
         return Tiles(
             add(self.group * (other.group.max(initial=0) + 1), other.group),

@@ -194,7 +194,7 @@ class _Rank:
     """One rank: its dims with their coefficients."""
 
     terms: Sequence[tuple[_Dim, int]]
-    _found: dict[tuple[tuple[tuple[int, bool], ...], bool], NewWords] = field(default_factory=dict)
+    _new_words: dict[tuple[tuple[tuple[int, bool], ...], bool], NewWords] = field(default_factory=dict)
 
     def first(self, cut: int) -> NewWords:
         """The sets of steps before which nothing is held, temporal loops of levels below `cut` being outside k."""
@@ -207,9 +207,9 @@ class _Rank:
         return self._known(cuts, held=True)
 
     def _known(self, cuts: tuple[tuple[int, bool], ...], held: bool) -> NewWords:
-        if (cuts, held) not in self._found:
-            self._found[cuts, held] = new_words(self._tiles(cuts), held=held)
-        return self._found[cuts, held]
+        if (cuts, held) not in self._new_words:
+            self._new_words[cuts, held] = new_words(self._tiles(cuts), held=held)
+        return self._new_words[cuts, held]
 
     def _tiles(self, cuts: Sequence[tuple[int, bool]]) -> Tiles:
         zero = np.zeros(1, np.int64)

@@ -24,7 +24,7 @@ class _State:
 
     waiting: tuple[Waiting, ...] = ()
     number_bounded: int = 0
-    left: Coverage = Coverage()  # coverage of the closed choices
+    closed_coverage: Coverage = Coverage()  # coverage of the closed choices
     certified: tuple[Choice, ...] = ()  # the closed choices in the certificate, where asked for
 
 
@@ -89,7 +89,7 @@ class AllChoices:
     def coverage(self) -> Coverage:
         """The coverage of the combinations of chains of all choices."""
         in_turn = Coverage(open=(self.number - self.number_bounded) * self.leaves.chains.number)
-        return sum((choice.coverage for choice in self.waiting), self._state.left) + in_turn
+        return sum((choice.coverage for choice in self.waiting), self._state.closed_coverage) + in_turn
 
     def begin(self, choice: Waiting) -> None:
         """Let the next choice in turn wait, now that it is bounded."""
@@ -108,10 +108,10 @@ class AllChoices:
         if self.in_turn.added_up and self.number_bounded < self.number and self.least_waiting >= cutoff:
             before = self._state
             certified = (*before.certified, *self._certified_in_turn()) if self.task.options.certify else ()
-            coverage = before.left + Coverage(
+            coverage = before.closed_coverage + Coverage(
                 ruled_out=(self.number - before.number_bounded) * self.leaves.chains.number
             )
-            self._state = replace(before, number_bounded=self.number, left=coverage, certified=certified)
+            self._state = replace(before, number_bounded=self.number, closed_coverage=coverage, certified=certified)
 
     def close(self, choices: Sequence[Waiting]) -> None:
         """Close choices that have no better mapping."""
@@ -120,7 +120,7 @@ class AllChoices:
         self._state = replace(
             before,
             waiting=tuple(choice for choice in before.waiting if choice not in closed),
-            left=sum((choice.coverage.closed() for choice in choices), before.left),
+            closed_coverage=sum((choice.coverage.closed() for choice in choices), before.closed_coverage),
             certified=(*before.certified, *certified),
         )
 

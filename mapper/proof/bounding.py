@@ -76,7 +76,7 @@ class Bounding:
         choices, incumbents, number = self.choices, self.leaves.incumbents, self.choices.number_bounded + 1
         last = number == choices.number
         choice = yield from self._bounded(choices.in_turn.keep(number - 1), last=last)
-        waiting = self._light(choice)
+        waiting = self._waiting_form(choice)
         choices.begin(waiting)
         cutoff = incumbents.cutoff * (1 - ROUNDING)
         self.root = min(self.root, choice.least)
@@ -84,7 +84,7 @@ class Bounding:
             self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
         if choice.least >= cutoff:
             choices.close([waiting])
-        yield Piece(generations=self._beside(0 if last else choice.rows), told=True)
+        yield Piece(generations=self._beside(0 if last else choice.rows), visible=True)
         if incumbents.best is not None and self._least_of_all > incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
@@ -109,7 +109,7 @@ class Bounding:
             choice.sharpen()
         return choice
 
-    def _light(self, choice: KeepChoice | WideChoice) -> Waiting:
+    def _waiting_form(self, choice: KeepChoice | WideChoice) -> Waiting:
         """Fold a choice where those that wait hold much already."""
         if self.task.options.certify or not isinstance(self.leaves.incumbents, BestIncumbent):
             return choice  # what rules it out is needed, or its point

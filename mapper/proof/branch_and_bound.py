@@ -38,7 +38,7 @@ class State:
 
     nodes: Ints  # (node, group): a node of each group's tree; with a log, a last column has the node's number there
     bounds: Floats  # (node,)
-    left: Coverage
+    closed_coverage: Coverage
     proof_log: ProofLog | None = None  # for a certificate
 
 
@@ -57,7 +57,7 @@ class Branching:
         if start is not None:
             self.state = State(*start, Coverage())
             return
-        number = len(self.forest.left.rows)
+        number = len(self.forest.remaining.rows)
         self.state = State(np.zeros((0, number), np.int64), np.zeros(0), Coverage())
         if self.forest.trees:
             root = np.zeros((1, number + self.certify), np.int64)
@@ -73,7 +73,7 @@ class Branching:
     def coverage(self) -> Coverage:
         """The coverage of all combinations of the forest."""
         state = self.state
-        return state.left + Coverage(open=self.forest.number(state.nodes))
+        return state.closed_coverage + Coverage(open=self.forest.number(state.nodes))
 
     def step(self, best: Callable[[], float], evaluate: Evaluate) -> None:
         """Open some nodes; `evaluate` takes those of their parts with single chains, and may lower `best`.
@@ -94,7 +94,7 @@ class Branching:
         self.state = State(
             np.concatenate([before.nodes[still], nodes[keep]]),
             np.concatenate([before.bounds[still], bounds[keep]]),
-            before.left + coverage + Coverage(ruled_out=self.forest.number(gone)),
+            before.closed_coverage + coverage + Coverage(ruled_out=self.forest.number(gone)),
             proof_log,
         )
 
@@ -116,20 +116,20 @@ class Branching:
         bounds: Floats,
         best: Callable[[], float],
         evaluate: Evaluate,
-        trail: ProofLog | None = None,
+        proof_log: ProofLog | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
         """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage."""
         self.forest.check(OPEN_STEPS + len(nodes) * self.forest.figures // FIGURES_A_STEP)
         single, limit = self.forest.single(nodes), best() * (1 - ROUNDING)
         parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
-        if trail:
-            trail.divide(nodes[~single], along, parts, owner)
+        if proof_log:
+            proof_log.divide(nodes[~single], along, parts, owner)
         nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
         single, hope = self.forest.single(nodes), bounds < limit
         coverage = Coverage(ruled_out=int((single & ~hope).sum()))
-        if trail:
-            trail.rule_out(nodes[single & ~hope], self.forest.weighted(nodes[single & ~hope]) >= limit)
-            trail.evaluate(nodes[single & hope])
+        if proof_log:
+            proof_log.rule_out(nodes[single & ~hope], self.forest.weighted(nodes[single & ~hope]) >= limit)
+            proof_log.evaluate(nodes[single & hope])
         coverage += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
         return nodes[~single], bounds[~single], coverage
 
@@ -149,7 +149,7 @@ class Branching:
         """
         every = [self.forest.children(nodes, bounds, g) for g in range(len(self.forest.trees))]
         if np.isfinite(limit):
-            work = np.stack([_left(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
+            work = np.stack([_remaining_work(below, owner, limit, len(nodes)) for owner, _, below in every], axis=1)
         else:  # before there is a best mapping: along the group whose rows are least alike
             work = -self.forest.spread(nodes)
         work = np.minimum(work, np.finfo(float).max)  # a single row has no parts, however much the others leave
@@ -165,7 +165,7 @@ class Branching:
         return evaluate(self.forest.rows_of(nodes)[order], bounds[order])
 
 
-def _left(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:
+def _remaining_work(bounds: Floats, owner: Ints, limit: float, n: int) -> Floats:
     """Estimate the work that parts with these bounds leave to their owners, from their gaps to the limit. # (n,)"""
     gaps: Floats = np.bincount(owner, np.clip(1 - bounds / limit, 0.0, None) ** GAP_POWER, n)
     return gaps

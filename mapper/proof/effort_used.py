@@ -48,7 +48,7 @@ class EffortUsed:
             raise TimeUp
 
     @property
-    def left(self) -> RemainingEffort:
+    def remaining(self) -> RemainingEffort:
         """What is left of both."""
         steps, seconds = self.limits.steps, self.limits.seconds
         ends = None if seconds is None else self.began + seconds + time.time() - time.monotonic()

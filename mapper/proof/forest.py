@@ -30,21 +30,21 @@ class Forest:
         relaxation: Relaxation,
         incumbents: Incumbents,
         weights: list[list[float]],
-        left: Narrowed,
+        remaining: Narrowed,
         trees: list[Tree] | None = None,
     ) -> None:
-        self.relaxation, self.incumbents, self.weights, self.left = relaxation, incumbents, weights, left
-        self.sharper = [product.least for product in left.products]
+        self.relaxation, self.incumbents, self.weights, self.remaining = relaxation, incumbents, weights, remaining
+        self.sharper = [product.least for product in remaining.products]
         self.trees = self._grown() if trees is None else trees
-        kind = np.int64 if left.number < SAFE else object
+        kind = np.int64 if remaining.number < SAFE else object
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
 
     def _grown(self) -> list[Tree]:
         trees: list[Tree] = []
-        if not self.left.number:
+        if not self.remaining.number:
             return trees
-        for g, (columns, rows) in enumerate(zip(self.relaxation.columns, self.left.rows, strict=True)):
-            factors = [product.factors[g] for product in self.left.products]
+        for g, (columns, rows) in enumerate(zip(self.relaxation.columns, self.remaining.rows, strict=True)):
+            factors = [product.factors[g] for product in self.remaining.products]
             table = [*(column[rows] for column in columns), *factors]
             deadline = self.relaxation.groups[g].deadline
             trees.append(grow(table, [*self.weights[g], *([FACTOR_WEIGHT] * len(factors))], rows, deadline))
@@ -62,7 +62,7 @@ class Forest:
     @property
     def rows(self) -> int:
         """The number of rows of all trees."""
-        return sum(map(len, self.left.rows))
+        return sum(map(len, self.remaining.rows))
 
     def number(self, nodes: Ints) -> int:
         """Count the combinations in some nodes."""

@@ -73,10 +73,10 @@ class Evolver:
             self.step()
         return going
 
-    def _offer(self, found: Generation) -> None:
+    def _offer(self, generation: Generation) -> None:
         task, incumbents = self.leaves.task, self.leaves.incumbents
-        if len(found.named) and incumbents.precedes(found.scores.values):
-            batch = found.named.batch(task.space)
+        if len(generation.named) and incumbents.precedes(generation.scores.values):
+            batch = generation.named.batch(task.space)
             costs = evaluate(batch, task.table, task.charges)
             for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
                 self.leaves.offer(batch.take([i]))

@@ -99,10 +99,10 @@ class KeepChoice:
         branching = self.branching
         assert branching is not None
         (geometric,) = self.weighing
-        remaining, nodes = branching.forest.left, (OpenNodes.of(branching),)
+        remaining, nodes = branching.forest.remaining, (OpenNodes.of(branching),)
         whole = Part(remaining, dict(geometric.known), branching.least, PATIENCE)
         search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
-        self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.left, branching.opened))
+        self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.closed_coverage, branching.opened))
         self.branching = None
 
     def sharpen(self) -> None:
@@ -140,8 +140,8 @@ class KeepChoice:
     def _narrowed(self) -> Narrowed | None:
         """What weighted products left before it branched."""
         if self.rounds is not None:
-            return self.rounds.whole.part.left
-        return None if self.branching is None else self.branching.forest.left
+            return self.rounds.whole.part.remaining
+        return None if self.branching is None else self.branching.forest.remaining
 
     @property
     def coverage(self) -> Coverage:
@@ -159,11 +159,11 @@ class KeepChoice:
             numbers = [names[rows] for names, rows in zip(numbers, self.coarse_bound.rows, strict=True)]
         if branching is None:
             return self._certified_whole(keep, weights, numbers)
-        weights += branching.forest.left.looks
+        weights += branching.forest.remaining.looks
         if branching.state.proof_log is None or not branching.forest.trees:
             trees = [
                 Tree(chains=names[rows].tolist(), parts=[])
-                for names, rows in zip(numbers, branching.forest.left.rows, strict=True)
+                for names, rows in zip(numbers, branching.forest.remaining.rows, strict=True)
             ]
             return Choice(keep=keep, weights=weights, trees=trees, verdicts="")
         trees = [certified_tree(tree, names) for tree, names in zip(branching.forest.trees, numbers, strict=True)]
@@ -208,8 +208,8 @@ def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> 
     incumbents, groups = leaves.incumbents, leaves.chains.groups
     best, coarse_bound = incumbents if isinstance(incumbents, BestIncumbent) else None, None
 
-    def relaxation(some: Sequence[DimGroup], *, coarse: bool = False) -> Relaxation:
-        return Relaxation(some, task.table, keep, task.charges, coarse=coarse)
+    def relaxation(dim_groups: Sequence[DimGroup], *, coarse: bool = False) -> Relaxation:
+        return Relaxation(dim_groups, task.table, keep, task.charges, coarse=coarse)
 
     if best and max(map(len, groups)) > LONG:
         coarse_bound = yield from CoarseBounds(groups, partial(relaxation, coarse=True), best).bound()

@@ -182,7 +182,7 @@ class Optimal:
                 return end.value  # type: ignore[no-any-return]
             if piece.steps:
                 self.effort.check(piece.steps)
-            if piece.told:
+            if piece.visible:
                 self._tell()
             for _ in range(piece.generations):
                 if self.evolver.go_on(self.effort.late):
@@ -206,7 +206,7 @@ class Optimal:
         if self.rounds is not None and self.rounds is not rounds:
             self.rounds.close()  # workers keep what one choice shares, not what all do
         self.rounds = rounds
-        with closing(rounds.round(self.leaves, self.effort.left, self._tell)) as turns:
+        with closing(rounds.round(self.leaves, self.effort.remaining, self._tell)) as turns:
             for turn, _ in enumerate(turns, 1):
                 if turn % BETWEEN == 0:
                     self.evolver.go_on(self.effort.late)

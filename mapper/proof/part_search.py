@@ -36,8 +36,8 @@ class OpenNodes:
     @classmethod
     def root(cls, part: Part) -> "OpenNodes":
         """Return the node that has all of a part."""
-        kind, number = np.int64 if part.left.number < SAFE else object, len(part.left.rows)
-        return cls(np.zeros((1, number), np.int64), np.array([part.least]), np.array([part.left.number], kind))
+        kind, number = np.int64 if part.remaining.number < SAFE else object, len(part.remaining.rows)
+        return cls(np.zeros((1, number), np.int64), np.array([part.least]), np.array([part.remaining.number], kind))
 
     @classmethod
     def of(cls, branching: Branching) -> "OpenNodes":
@@ -74,7 +74,7 @@ class Searched:
 
     open: OpenNodes | None  # what is open of the nodes
     opened: int  # nodes
-    left: Coverage  # of the combinations that are in no open node any more, or in none of the parts
+    closed_coverage: Coverage  # of the combinations that are in no open node any more, or in none of the parts
     parts: tuple[Part, ...] | None  # that the part is divided into; None: it is not
     best: MappingBatch | None  # a mapping better than the limit, as a batch of one
     unresolved: float  # the least bound of chains whose best order is uncertain
@@ -121,13 +121,13 @@ class PartSearch:
         """Return what another process needs: not what is kept for speed."""
         return vars(self) | {"_forests": {}}
 
-    def search(self, turn: Turn, left: RemainingEffort, beside: Beside = lambda best: None) -> Searched:
+    def search(self, turn: Turn, effort: RemainingEffort, beside: Beside = lambda best: None) -> Searched:
         """Open nodes until none is left, the turn is over or effort is used up; or divide the part.
 
         Calls `beside` between steps with the best mapping so far.
         """
         recorder, incumbent = Recorder(Stop(None)), turn.incumbent.to_beat()
-        late = left.late(recorder.statistics)
+        late = effort.late(recorder.statistics)
         leaves = LeafEvaluator(self.task, incumbent, recorder, late)
         still, opened, gone, parts = turn.open, 0, Coverage(), None
         with self._counted(leaves), suppress(TimeUp):
@@ -160,16 +160,16 @@ class PartSearch:
                 branching.step(
                     lambda: incumbents.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.geometric.relaxed)
                 )
-        return OpenNodes.of(branching), branching.opened, branching.state.left
+        return OpenNodes.of(branching), branching.opened, branching.state.closed_coverage
 
     def _forest(self, part: Part, incumbents: Incumbents) -> Forest:
         """Return the trees of a part, which are the same in every process. May raise TimeUp."""
         if part.number not in self._forests:
-            rows = sum(map(len, part.left.rows))
+            rows = sum(map(len, part.remaining.rows))
             while self._forests and rows + sum(kept_forest.rows for kept_forest in self._forests.values()) > FORESTS:
                 del self._forests[next(iter(self._forests))]
             trees = None if part.number else self.whole
-            self._forests[part.number] = Forest(self.geometric.relaxed, incumbents, self.weights, part.left, trees)
+            self._forests[part.number] = Forest(self.geometric.relaxed, incumbents, self.weights, part.remaining, trees)
         forest = self._forests[part.number] = self._forests.pop(part.number)  # the last in use is the last to go
         forest.incumbents = incumbents
         return forest
@@ -205,6 +205,6 @@ class PartSearch:
                 group.deadline = deadline
 
 
-def search_turns(search: PartSearch, turns: Sequence[Turn], left: RemainingEffort) -> list[Searched]:
+def search_turns(search: PartSearch, turns: Sequence[Turn], effort: RemainingEffort) -> list[Searched]:
     """Search some turns one after the other, as the work of a process."""
-    return [search.search(turn, left) for turn in turns]
+    return [search.search(turn, effort) for turn in turns]

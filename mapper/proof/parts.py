@@ -30,7 +30,7 @@ SMALL = 1_000  # combinations that a branch and bound rules out at once
 class Part:
     """A set of combinations of chains."""
 
-    left: Narrowed
+    remaining: Narrowed
     known: Mapping[str, float]  # weights that are good for it, by name
     least: float  # the lower bound of all its mappings
     patience: int = 0  # nodes to open before it is divided
@@ -57,15 +57,15 @@ def divided(part: Part, geometric: Geometric, incumbents: Incumbents) -> Divisio
     `geometric` has the relaxation and the objective; what is no better than `incumbents` is ruled out.
     """
     order, ruled_out = count(), 0
-    parts = [(-part.left.number, next(order), part)]
+    parts = [(-part.remaining.number, next(order), part)]
     for _ in range(HALVED):
         if not parts or -parts[0][0] <= SMALL:
             break
         for half in _halves(heapq.heappop(parts)[2], geometric, incumbents):
-            ruled_out += half.left.ruled_out
-            if half.left.number:
-                heapq.heappush(parts, (-half.left.number, next(order), half))
-    worthwhile = (part.left.number - ruled_out) * GAIN <= part.left.number
+            ruled_out += half.remaining.ruled_out
+            if half.remaining.number:
+                heapq.heappush(parts, (-half.remaining.number, next(order), half))
+    worthwhile = (part.remaining.number - ruled_out) * GAIN <= part.remaining.number
     patience = PATIENCE if worthwhile or part.whole else MOST_PATIENCE
     every = sorted(parts, key=lambda entry: entry[1])
     return Division(tuple(replace(new_part, patience=patience) for _, _, new_part in every), ruled_out, worthwhile)
@@ -76,7 +76,7 @@ def _halves(part: Part, geometric: Geometric, incumbents: Incumbents) -> list[Pa
     g, low = _cut(part, geometric.relaxed)
     parts = []
     for mask in (low, ~low):
-        rows = list(part.left.rows)
+        rows = list(part.remaining.rows)
         rows[g] = rows[g][mask]
         own = replace(geometric, known=dict(part.known))
         remaining = narrowed(rows, (own,), incumbents)
@@ -87,10 +87,10 @@ def _halves(part: Part, geometric: Geometric, incumbents: Incumbents) -> list[Pa
 def _cut(part: Part, relaxed: Relaxation) -> tuple[int, Bools]:
     """Choose the group to halve, and the rows of its first half # (row,)."""
     best, chosen = -1.0, (0, np.zeros(0, bool))
-    for g, rows in enumerate(part.left.rows):
+    for g, rows in enumerate(part.remaining.rows):
         if len(rows) < 2:
             continue
-        weights = part.left.weights(g, len(relaxed.columns[g]))
+        weights = part.remaining.weights(g, len(relaxed.columns[g]))
         for column, weight in zip(relaxed.columns[g], weights.tolist(), strict=True):
             values = column[rows]
             apart = logarithms(values)

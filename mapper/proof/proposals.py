@@ -53,15 +53,15 @@ def features(costs: Costs) -> Floats:
 class Answered:
     """Mappings with an answer that is a number."""
 
-    some: Individuals
+    individuals: Individuals
     features: Floats  # (mapping, feature)
     values: Floats = field(default_factory=lambda: np.empty(0))  # (mapping,)
 
-    def with_more(self, some: Individuals, figures: Floats, values: Floats) -> "Answered":
-        """Return these and those of `some` that were not refused, whose value is inf."""
+    def with_more(self, individuals: Individuals, figures: Floats, values: Floats) -> "Answered":
+        """Return these and those of `individuals` that were not refused, whose value is inf."""
         given = np.flatnonzero(np.isfinite(values))
         return Answered(
-            Individuals.joined([self.some, some.take(given)]),
+            Individuals.joined([self.individuals, individuals.take(given)]),
             np.concatenate([self.features, figures[given]]),
             np.concatenate([self.values, values[given]]),
         )
@@ -69,7 +69,7 @@ class Answered:
     def best(self, most: int) -> Individuals:
         """Return those of least value, one of each value: many are children of one mapping and differ in nothing."""
         _, first = np.unique(self.values, return_index=True)
-        return self.some.take(first[:most])
+        return self.individuals.take(first[:most])
 
     def different(self, figures: Floats) -> Ints:
         """Return the places of figures unlike those answered and unlike the figures before them."""
@@ -86,8 +86,8 @@ class Answered:
         mean, spread = self.features.mean(axis=0), self.features.std(axis=0)
         spread[spread == 0] = 1.0
 
-        def columns(some: Floats) -> Floats:
-            return np.concatenate([(some - mean) / spread, np.ones((len(some), 1))], axis=1)
+        def columns(rows: Floats) -> Floats:
+            return np.concatenate([(rows - mean) / spread, np.ones((len(rows), 1))], axis=1)
 
         known = columns(self.features)
         ridge = np.diag([*np.full(known.shape[1] - 1, RIDGE), 0.0])  # the mean is free
@@ -142,9 +142,9 @@ class _Proposals:
         random_places = self.rng.permutation(np.setdiff1d(new[new < len(children)], chosen))
         return self._proposed(candidates, np.concatenate([chosen, random_places[: EACH - len(chosen)]]))
 
-    def learn(self, some: Individuals, values: Floats) -> None:
+    def learn(self, individuals: Individuals, values: Floats) -> None:
         """Take the values # (mapping,) that were answered; inf where refused."""
-        self.answered = self.answered.with_more(some, self._features(some), values)
+        self.answered = self.answered.with_more(individuals, self._features(individuals), values)
 
     def _bred(self, name: str) -> Individuals:
         """Evolve a population by one of our objectives; returns the survivors, the best first, valid and different."""
@@ -162,19 +162,19 @@ class _Proposals:
             return sampler.repair.fitted(sampler.variation.children(parents, self.rng, CHILDREN), self.rng, ROUNDS)
         return sampler.repair.fitted(sampler.drawn(self.rng, CHILDREN), self.rng, DRAWN_ROUNDS)
 
-    def _new(self, some: Individuals) -> Ints:
+    def _new(self, individuals: Individuals) -> Ints:
         """Return the places of valid mappings, one of each nest, that were not proposed before."""
-        batch = some.batch(self.task.space)
+        batch = individuals.batch(self.task.space)
         first: dict[str, int] = {}
         for place, (key, reason) in enumerate(zip(nest_keys(batch), validity(batch).tolist(), strict=True)):
             if not reason and key not in self.seen:
                 first.setdefault(key, place)
         return np.array(list(first.values()), np.int64)
 
-    def _proposed(self, some: Individuals, places: Ints) -> Individuals:
-        chosen = some.take(places)
+    def _proposed(self, individuals: Individuals, places: Ints) -> Individuals:
+        chosen = individuals.take(places)
         self.seen.update(nest_keys(chosen.batch(self.task.space)))
         return chosen
 
-    def _features(self, some: Individuals) -> Floats:
-        return features(evaluate(some.batch(self.task.space), self.task.table, self.task.charges))
+    def _features(self, individuals: Individuals) -> Floats:
+        return features(evaluate(individuals.batch(self.task.space), self.task.table, self.task.charges))

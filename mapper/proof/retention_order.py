@@ -34,7 +34,7 @@ class ChoicesByBound:
         self.added_up = bool(energies)
         self._choices, self._energies = choices, energies
         self._listed: list[tuple[float, Bools]] = []
-        self._others: Iterator[tuple[float, Bools]] | None = None  # those after the listed ones
+        self._unlisted: Iterator[tuple[float, Bools]] | None = None  # those after the listed ones
 
     def energy(self, place: int) -> float:
         """A lower bound of the energy of all choices from that place on; inf after the last."""
@@ -47,12 +47,12 @@ class ChoicesByBound:
     def keep(self, place: int) -> Bools:
         """What the choice at a place keeps. # (level, tensor)"""
         while len(self._listed) <= place:
-            if self._others is None:
-                self._others = islice(self._every(), len(self._listed), None)
+            if self._unlisted is None:
+                self._unlisted = islice(self._every(), len(self._listed), None)
             try:
-                self._listed.append(next(self._others))
+                self._listed.append(next(self._unlisted))
             except BaseException:  # Ctrl-C ends an iterator, or loses what it gave
-                self._others = None
+                self._unlisted = None
                 raise
         return self._listed[place][1]
 

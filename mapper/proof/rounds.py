@@ -37,7 +37,7 @@ class OpenPart:
 
     part: Part
     nodes: tuple[OpenNodes, ...]  # in sets; together all that are open
-    left: Coverage = Coverage()  # of the combinations that are in none of them
+    closed_coverage: Coverage = Coverage()  # of the combinations that are in none of them
     opened: int = 0  # nodes so far
 
     @classmethod
@@ -54,7 +54,7 @@ class OpenPart:
     @property
     def coverage(self) -> Coverage:
         """The coverage of all its combinations."""
-        return self.left + Coverage(open=sum(open_nodes.number for open_nodes in self.nodes))
+        return self.closed_coverage + Coverage(open=sum(open_nodes.number for open_nodes in self.nodes))
 
     @property
     def number(self) -> int:
@@ -69,7 +69,12 @@ class OpenPart:
         nodes = tuple(open_nodes for open_nodes in self.nodes if open_nodes is not turn.open)
         if len(searched.open):
             nodes = (*nodes, searched.open)
-        return replace(self, nodes=nodes, left=self.left + searched.left, opened=self.opened + searched.opened)
+        return replace(
+            self,
+            nodes=nodes,
+            closed_coverage=self.closed_coverage + searched.closed_coverage,
+            opened=self.opened + searched.opened,
+        )
 
     def cut(self, limit: float, most: int, *, highest: bool) -> tuple["OpenPart", list[OpenNodes]]:
         """Cut the nodes with the least bounds below `limit`, or the highest, into `most` sets like each other at most.
@@ -97,7 +102,7 @@ class _State:
     """The open parts, and the coverage of the combinations that are in none of them."""
 
     parts: tuple[OpenPart, ...]
-    left: Coverage = Coverage()
+    closed_coverage: Coverage = Coverage()
 
 
 @dataclass(eq=False)
@@ -128,12 +133,12 @@ class Rounds:
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of the whole."""
-        return sum((part.coverage for part in self.state.parts), self.state.left)
+        return sum((part.coverage for part in self.state.parts), self.state.closed_coverage)
 
-    def round(self, leaves: LeafEvaluator, left: RemainingEffort, tell: Callable[[], object]) -> Generator[Searched]:
+    def round(self, leaves: LeafEvaluator, effort: RemainingEffort, tell: Callable[[], object]) -> Generator[Searched]:
         """Open the nodes with the least bounds, and yield what came of each turn once `leaves` has it.
 
-        Effort is used up after what is `left`. `tell` is called between steps.
+        Effort is used up after the `effort`. `tell` is called between steps.
         """
         incumbent, current_best = leaves.incumbents, list[MappingBatch]()
         assert isinstance(incumbent, BestIncumbent), "a front has no weighted products"
@@ -146,7 +151,7 @@ class Rounds:
         self._rule_out(limit)
         turns = [Turn(part, open_nodes, most, incumbent.to_beat()) for part, open_nodes, most in self._chosen(limit)]
         try:
-            with closing(self._searched(turns, left, beside)) as results:
+            with closing(self._searched(turns, effort, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
                     leaves.add(searched.best, searched.unresolved, searched.statistics)  # before nodes are closed
                     self._take(turn, searched)
@@ -164,7 +169,7 @@ class Rounds:
         """Drop the parts whose bounds are at least `limit`."""
         parts = self.state.parts
         gone = sum((part.coverage.closed() for part in parts if part.least >= limit), Coverage())
-        self.state = _State(tuple(part for part in parts if part.least < limit), self.state.left + gone)
+        self.state = _State(tuple(part for part in parts if part.least < limit), self.state.closed_coverage + gone)
 
     def _chosen(self, limit: float) -> list[_Chosen]:
         """Choose the turns of a round: parts, and the nodes to open; None: divide the part."""
@@ -186,20 +191,20 @@ class Rounds:
         """Take what came of a turn."""
         (before,) = (part for part in self.state.parts if part.part.number == turn.part.number)
         parts = tuple(part for part in self.state.parts if part is not before)
-        coverage = self.state.left
+        coverage = self.state.closed_coverage
         if searched.parts is not None:
             new = [replace(part, number=self._numbered + i) for i, part in enumerate(searched.parts, 1)]
             self._numbered += len(new)
-            self.state = _State((*parts, *map(OpenPart.fresh, new)), coverage + searched.left)
+            self.state = _State((*parts, *map(OpenPart.fresh, new)), coverage + searched.closed_coverage)
             return
         after = before.after(turn, searched)
         self.state = _State((*parts, after), coverage) if after.number else _State(parts, coverage + after.coverage)
 
-    def _searched(self, turns: list[Turn], left: RemainingEffort, beside: Beside) -> Generator[Searched]:
+    def _searched(self, turns: list[Turn], effort: RemainingEffort, beside: Beside) -> Generator[Searched]:
         if self._workers.jobs == 1 or len(turns) == 1:
-            return (self.search.search(turn, left, beside) for turn in turns)
-        return self._workers.in_order(turns, most=1, learnt=lambda: self._elsewhere(left))
+            return (self.search.search(turn, effort, beside) for turn in turns)
+        return self._workers.in_order(turns, most=1, learnt=lambda: self._elsewhere(effort))
 
-    def _elsewhere(self, left: RemainingEffort) -> RemainingEffort:
+    def _elsewhere(self, effort: RemainingEffort) -> RemainingEffort:
         """Return what is left for another process or, with the time in seconds, for another machine."""
-        return left.on_another_machine if isinstance(self._workers.jobs, str) else left
+        return effort.on_another_machine if isinstance(self._workers.jobs, str) else effort

@@ -9,7 +9,7 @@ class Piece(NamedTuple):
 
     steps: int = 0  # of the proof, that what follows takes
     generations: int = 0  # of the evolution, to be made beside what was done
-    told: bool = False  # whether something was done that progress shows
+    visible: bool = False  # whether something was done that progress shows
 
 
 type Work[T] = Generator[Piece, None, T]

@@ -34,12 +34,14 @@ def with_mappings_of(before: Json, better: Result | NetworkResult, origin: str) 
     if "layers" not in old:
         return _replaced(old, new) | {"origin": origin}
     pairs = zip(old["layers"], new["layers"], strict=True)
-    layers = [layer if _alike(layer, other) else _replaced(layer, other) | _alone(layer, other) | {"origin": origin}
-              for layer, other in pairs]  # fmt: skip
+    layers = [
+        layer if _equal_costs(layer, other) else _replaced(layer, other) | _alone(layer, other) | {"origin": origin}
+        for layer, other in pairs
+    ]
     return _replaced(old, new) | {"layers": layers}
 
 
-def _alike(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _equal_costs(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return all(old[name] == new[name] for name in ("cycles", "energy_pj"))
 
 

@@ -50,15 +50,15 @@ class Why(Printable):
 
     @classmethod
     def of(
-        cls, workload: str, objective: str, found: tuple[float, float | None], neighbours: Sequence[Neighbour],
-        left: Sequence[str] = (),
+        cls, workload: str, objective: str, figures: tuple[float, float | None], neighbours: Sequence[Neighbour],
+        untried: Sequence[str] = (),
     ) -> "Why":  # fmt: skip
-        """Sort the neighbours of a result with `found`, its value and gap."""
+        """Sort the neighbours of a result with `figures`, its value and gap."""
         ranked = sorted(
             neighbours,
             key=lambda neighbour: (inf if neighbour.value is None else neighbour.value, not neighbour.optimal),
         )
-        return cls(workload, objective, *found, tuple(ranked), tuple(left))
+        return cls(workload, objective, *figures, tuple(ranked), tuple(untried))
 
     def ratio(self, neighbour: Neighbour) -> float | None:
         """The value of a neighbour over that of the result; None where one is missing or the result's is 0."""

@@ -29,14 +29,14 @@ def _given(value: object) -> object:
     return None if value == "" else value
 
 
-def _difference(key: str, there: object, here: object) -> str:
+def _difference(key: str, stored: object, current: object) -> str:
     """Say how a value differs, by names and not by hashes."""
-    if isinstance(there, dict) and isinstance(here, dict):
-        name, other = there.get("name"), here.get("name")
+    if isinstance(stored, dict) and isinstance(current, dict):
+        name, other = stored.get("name"), current.get("name")
         if name == other:
             return f"{key} (other contents{f' of the same name, {json.dumps(name)}' if name else ''})"
-        there, here = name, other
-    values = (there, here)
+        stored, current = name, other
+    values = (stored, current)
     shown = ["none" if value is None or value == "" else json.dumps(value, ensure_ascii=False) for value in values]
     return f"{key} (there {shown[0]}, here {shown[1]})"
 

@@ -83,22 +83,22 @@ class Genetic(Learning):
         tile = rng.random(n) < self.tile
         moves.move_factor(bounds, np.flatnonzero(tile & drawn), rng)
         moves.draw_tile(bounds, np.flatnonzero(tile & ~drawn), rng)
-        moves.move_parallel(bounds, self._some(self.parallel, rng), rng)
-        moves.grow(bounds, self._some(self.growth, rng), rng)
-        moves.age(bounds, self._some(self.ageing, rng), rng)
-        sampler.variation.swap_loops(children.order, self._some(self.reorder, rng), rng)
-        sampler.variation.change_kept(children.keep, self._some(self.location, rng), rng)
+        moves.move_parallel(bounds, self._chosen(self.parallel, rng), rng)
+        moves.grow(bounds, self._chosen(self.growth, rng), rng)
+        moves.age(bounds, self._chosen(self.ageing, rng), rng)
+        sampler.variation.swap_loops(children.order, self._chosen(self.reorder, rng), rng)
+        sampler.variation.change_kept(children.keep, self._chosen(self.location, rng), rng)
         return children
 
     def _crossover(self, parents: Individuals, rng: np.random.Generator) -> Individuals:
         """Give each child the genes of one parent, and some the tile sizes of one dim, at all levels, of another."""
         n, dims = self.population, parents.bounds.shape[2]
         first, second = rng.integers(0, len(parents), (2, n))
-        children, who = parents.take(first), self._some(self.crossover, rng)
+        children, who = parents.take(first), self._chosen(self.crossover, rng)
         d = rng.integers(0, dims, len(who))
         children.bounds[who, :, d] = parents.bounds[second[who], :, d]
         return children
 
-    def _some(self, rate: float, rng: np.random.Generator) -> Ints:
+    def _chosen(self, rate: float, rng: np.random.Generator) -> Ints:
         """Draw which children an operator changes."""
         return np.flatnonzero(rng.random(self.population) < rate)

@@ -75,13 +75,13 @@ class Reuse:
                 full[remaining] = ~self._grows(individuals.take(remaining), d, slots)
         return full
 
-    def _grows(self, some: Individuals, d: int, slots: Ints) -> Bools:
+    def _grows(self, individuals: Individuals, d: int, slots: Ints) -> Bools:
         """Test whether the innermost loop of dim d, whose loops are in `slots`, can grow. # (mapping,)"""
         *outer, inner = slots.tolist()
-        looped = some.bounds[:, outer, d] > 1  # (mapping, outer)
+        looped = individuals.bounds[:, outer, d] > 1  # (mapping, outer)
         can = np.flatnonzero(looped.any(axis=1))
         source = np.array(outer)[len(outer) - 1 - looped[can, ::-1].argmax(axis=1)]
-        rows, grown = np.arange(len(can)), some.take(can)
+        rows, grown = np.arange(len(can)), individuals.take(can)
         bound = grown.bounds[rows, source, d]
         prime = self.sampler.variation.least_primes(bound)
         bounds = grown.bounds.copy()
@@ -89,7 +89,7 @@ class Reuse:
         bounds[rows, inner, d] *= prime
         chained, within = self.sampler.repair.chained(replace(grown, bounds=bounds.copy()))
         within &= (chained.bounds == bounds).all(axis=(1, 2))
-        grows = np.zeros(len(some), bool)
+        grows = np.zeros(len(individuals), bool)
         fit = chained.take(within)
         if len(fit):
             grows[can[within]] = validity(self.sampler.batch(fit)) == 0
@@ -104,7 +104,7 @@ class Pruners:
     dram: bool
     reuse: bool
 
-    def left(self, sampler: MappingSampler, batch: Mappings) -> Ints:
+    def survivors(self, sampler: MappingSampler, batch: Mappings) -> Ints:
         """Find the valid mappings that the pruners leave. # (left,)"""
         remaining = np.flatnonzero(validity(batch) == 0)
         rules: list[Callable[[Mappings], Bools]] = [lambda mappings: enough_used(mappings, self.utilization)]
@@ -140,4 +140,4 @@ class Pruned(NonLearning):
         """Draw mappings uniformly, and take the valid ones that the pruners leave."""
         batch = random_batch(space, seed, chunk)
         pruners = Pruners(self.utilization, self.dram, self.reuse)
-        return batch.take(pruners.left(sampler_of(space), batch)).arranged()
+        return batch.take(pruners.survivors(sampler_of(space), batch)).arranged()

@@ -57,27 +57,27 @@ class Sketches:
         return cls(sampler, Individuals.joined(groups) if groups else sampler.drawn(rng, 0))
 
     @classmethod
-    def near(cls, sampler: MappingSampler, some: Individuals, rng: np.random.Generator, n: int) -> "Sketches":
-        """Make sketches that differ from those of `some` mappings in an order, in what is spatial, or in what is
+    def near(cls, sampler: MappingSampler, individuals: Individuals, rng: np.random.Generator, n: int) -> "Sketches":
+        """Make sketches that differ from those of `individuals` mappings in an order, in what is spatial, or in what is
         kept."""
-        some = some.take(rng.integers(0, len(some), n))
-        number, keep = np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS), some.keep.copy()
+        individuals = individuals.take(rng.integers(0, len(individuals), n))
+        number, keep = np.minimum(1 + rng.poisson(1, n), MOST_MUTATIONS), individuals.keep.copy()
         for turn in range(MOST_MUTATIONS):
             kind = rng.random(n)
             kind[number <= turn] = np.inf
-            sampler.variation.swap_loops(some.order, np.flatnonzero(kind < LOOPS), rng)
-            cls._respread(sampler, some.bounds, keep, np.flatnonzero((kind >= LOOPS) & (kind < 1)), rng)
-        fit = sampler.repair.fitted(replace(some, keep=keep), rng, ROUNDS)
+            sampler.variation.swap_loops(individuals.order, np.flatnonzero(kind < LOOPS), rng)
+            cls._respread(sampler, individuals.bounds, keep, np.flatnonzero((kind >= LOOPS) & (kind < 1)), rng)
+        fit = sampler.repair.fitted(replace(individuals, keep=keep), rng, ROUNDS)
         return cls(sampler, sampler.filled(fit, rng, n))
 
     @staticmethod
-    def _respread(sampler: MappingSampler, bounds: Ints, keep: Bools, others: Ints, rng: np.random.Generator) -> None:
-        """Change in place what is spatial, or what is kept, of `others`."""
+    def _respread(sampler: MappingSampler, bounds: Ints, keep: Bools, rows: Ints, rng: np.random.Generator) -> None:
+        """Change in place what is spatial, or what is kept, of `rows`."""
         operators = (sampler.moves.move_parallel, sampler.moves.grow, sampler.moves.age)
-        chosen = rng.integers(0, len(operators) + (sampler.space.keep_choices.number > 1), len(others))
+        chosen = rng.integers(0, len(operators) + (sampler.space.keep_choices.number > 1), len(rows))
         for i, operator in enumerate(operators):
-            operator(bounds, others[chosen == i], rng)
-        sampler.variation.change_kept(keep, others[chosen == len(operators)], rng)
+            operator(bounds, rows[chosen == i], rng)
+        sampler.variation.change_kept(keep, rows[chosen == len(operators)], rng)
 
     def take(self, where: Ints) -> "Sketches":
         """Return those at `where`."""
@@ -118,8 +118,10 @@ class Sketches:
         before = parents.take(first)
         return self._fitted(replace(before, bounds=bounds), before, rng, ROUNDS)
 
-    def _fitted(self, some: Individuals, otherwise: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
-        fit, which = self.sampler.repair.fitted_each(some, rng, rounds)
+    def _fitted(
+        self, individuals: Individuals, otherwise: Individuals, rng: np.random.Generator, rounds: int
+    ) -> Individuals:
+        fit, which = self.sampler.repair.fitted_each(individuals, rng, rounds)
         return otherwise.replaced(which, fit)
 
 

@@ -57,9 +57,9 @@ def _values(task: Task, batch: MappingBatch) -> tuple[float, ...]:
     return tuple(float(objective.of(costs)[0]) for objective in task.goal.minimised)
 
 
-def _less(values: tuple[float, ...], others: tuple[float, ...]) -> bool:
+def _less(values: tuple[float, ...], other_values: tuple[float, ...]) -> bool:
     """Test whether the first objective in which they differ is less."""
-    pairs = zip(values, others, strict=True)
+    pairs = zip(values, other_values, strict=True)
     value, other = next((pair for pair in pairs if abs(pair[0] - pair[1]) > ROUNDING * pair[1]), (0.0, 0.0))
     return value < other
 

@@ -33,15 +33,15 @@ _PLACED = f"SELECT id, date, {_PLACE} AS place FROM mapping"
 def exact_costs(problem: Problem, batch: MappingBatch) -> list[Costs | None]:
     """Count each mapping of `batch`; None where it does not fit the machine, or violates its constraints."""
     table = stacked_table(problem.energies, batch.arch)
-    found: list[Costs | None] = []
+    all_costs: list[Costs | None] = []
     for i in range(len(batch)):
         one = batch.take([i])
         if validity(one)[0] or violations(one):
-            found.append(None)
+            all_costs.append(None)
             continue
         costs = evaluate(one, table, problem.charges, recount(one))
-        found.append((float(np.ravel(costs.energy_pj)[0]), int(np.ravel(costs.cycles)[0])))
-    return found
+        all_costs.append((float(np.ravel(costs.energy_pj)[0]), int(np.ravel(costs.cycles)[0])))
+    return all_costs
 
 
 class Store:
@@ -56,14 +56,14 @@ class Store:
         self.file = StoreFile(Path(path), new=new)
         self.complete = True
 
-    def add(self, problem: Problem, batch: MappingBatch, found: MappingSource, answers: Sequence[float] = ()) -> None:
+    def add(self, problem: Problem, batch: MappingBatch, source: MappingSource, answers: Sequence[float] = ()) -> None:
         """Add the mappings of `batch` with their exact costs, and what is proven; wholly or not at all.
 
         `answers` are the values of the mappings where the problem's model is a command. Raises InputError where a
         mapping is not valid on the problem's machine.
         """
-        date = found.date or now()
-        origin, rows = Origin(date, found.origin, found.mapspace), list[StoredMapping]()
+        date = source.date or now()
+        origin, rows = Origin(date, source.origin, source.mapspace), list[StoredMapping]()
         for i, (mapping, costs) in enumerate(zip(plain_mappings(batch), exact_costs(problem, batch), strict=True)):
             if costs is None:
                 raise self.file.fault("takes valid mappings alone, and one is not")
@@ -73,8 +73,8 @@ class Store:
             number = put_problem(database, problem)
             for held in rows:
                 put_mapping(database, number, held, counted=True)
-            if found.lower_bound is not None:
-                what = found.mapspace, found.remainders, found.lower_bound, found.optimal, found.origin
+            if source.lower_bound is not None:
+                what = source.mapspace, source.remainders, source.lower_bound, source.optimal, source.origin
                 put_proof(database, number, StoredProof(*what, date))
 
     def best(self, problem: Problem) -> StoredMapping | None:

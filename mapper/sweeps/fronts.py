@@ -72,8 +72,8 @@ def possibly_on(low: Floats, high: Floats) -> Bools:
     return np.array([not _dominated(low[row], np.delete(high, row, axis=0)) for row in range(len(low))], bool)
 
 
-def _dominated(value: Floats, others: Floats) -> bool:
-    return bool(((others <= value).all(axis=1) & (others < value).any(axis=1)).any())
+def _dominated(value: Floats, rivals: Floats) -> bool:
+    return bool(((rivals <= value).all(axis=1) & (rivals < value).any(axis=1)).any())
 
 
 def possible_knees(low: Floats, high: Floats) -> Bools:

@@ -84,7 +84,7 @@ def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
     return [
         {"name": layer.workload, "count": layer.count, "energy": energy_parts(layer),
          "cycles": layer.count * (layer.cycles or 0), "utilization": layer.utilization}
-        for layer in Stored.model_validate(outcome.result).each()
+        for layer in Stored.model_validate(outcome.result).own_layers()
     ]  # fmt: skip
 
 

@@ -117,14 +117,14 @@ class SweepResult(Printable):
 
     def _rates(self) -> Rates:
         """The medians over the seeds of what a clock gives, by design, workload and mapspace."""
-        found: dict[Place, list[Json]] = {}
+        rows: dict[Place, list[Json]] = {}
         for number, outcome in self.outcomes.items():
             if outcome.status == FOUND and outcome.result is not None:
                 point = self.plan.point(number)
-                found.setdefault((point.design, point.workload, point.mapspace), []).append(outcome.result)
+                rows.setdefault((point.design, point.workload, point.mapspace), []).append(outcome.result)
         return {
             place: {name: median(float(row[name]) for row in own) for name in RATES if own[0].get(name) is not None}  # type: ignore[arg-type]
-            for place, own in found.items()
+            for place, own in rows.items()
         }
 
 

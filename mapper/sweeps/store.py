@@ -113,8 +113,8 @@ def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh:
         raise file.fault(f"holds another sweep, {rule}; what differs: {what}")
 
 
-def _differences(there: Mapping[str, str], here: Mapping[str, str]) -> Iterator[str]:
+def _differences(stored: Mapping[str, str], current: Mapping[str, str]) -> Iterator[str]:
     """The parts that are not alike, as far as the store has them, with their values where they are short."""
-    for part, value in here.items():
-        if part in there and there[part] != value:
-            yield part if value.startswith(DIGEST) else f"{part} ({there[part]} there, {value} here)"
+    for part, value in current.items():
+        if part in stored and stored[part] != value:
+            yield part if value.startswith(DIGEST) else f"{part} ({stored[part]} there, {value} here)"

@@ -58,18 +58,20 @@ def _donors(plan: Plan, outcomes: Mapping[int, PointOutcome], numbers: set[int])
     donors: dict[Alike, list[SourcePoint]] = {}
     for number in sorted(numbers):
         point = plan.point(number)
-        donors.setdefault(_alike(point), []).append(SourcePoint(point.design, mappings_of(outcomes[number].result)))
+        donors.setdefault(_transfer_group(point), []).append(
+            SourcePoint(point.design, mappings_of(outcomes[number].result))
+        )
     return donors
 
 
-def _alike(point: Point) -> Alike:
+def _transfer_group(point: Point) -> Alike:
     return point.workload, point.mapspace.partition("+")[2], point.seed
 
 
 def _open(plan: Plan, number: int, outcome: PointOutcome, donors: Mapping[Alike, list[SourcePoint]]) -> bool:
     """Whether another mapping may be better: there are some, and none is proven best."""
     proven = outcome.result is not None and bool(outcome.result.get("optimal"))
-    return outcome.status != FAILED and not proven and _alike(plan.point(number)) in donors
+    return outcome.status != FAILED and not proven and _transfer_group(plan.point(number)) in donors
 
 
 def mappings_of(result: Json | None) -> dict[str, Entries]:
@@ -85,7 +87,7 @@ def try_transfer(shared: SharedMappings, chunk: tuple[int, PointOutcome]) -> Poi
     (plan, donors), (number, outcome) = shared, chunk
     point = plan.point(number)
     own = mappings_of(outcome.result)
-    donated = _others(plan, point, own, donors[_alike(point)])
+    donated = _donated(plan, point, own, donors[_transfer_group(point)])
     if not donated:
         return None
     try:
@@ -97,7 +99,7 @@ def try_transfer(shared: SharedMappings, chunk: tuple[int, PointOutcome]) -> Poi
     return replace(outcome, warnings=(*outcome.warnings, f"mappings of other designs were not tried: {why}"))
 
 
-def _others(
+def _donated(
     plan: Plan, point: Point, own: Mapping[str, Entries], donors: list[SourcePoint]
 ) -> dict[str, list[Entries]]:
     """The mappings of others by layer, each once, and not those that the point has."""
@@ -108,17 +110,17 @@ def _others(
         return sum(own_values.get(name) != donor_values.get(name) for name in plan.parameters)
 
     near = sorted(donors, key=difference)[:MOST] if len(donors) > MOST else donors
-    found: dict[str, dict[str, Entries]] = {}
+    distinct: dict[str, dict[str, Entries]] = {}
     for donor in near:
         for name, entries in donor.mappings.items():
-            found.setdefault(name, {}).setdefault(json.dumps(entries), entries)
+            distinct.setdefault(name, {}).setdefault(json.dumps(entries), entries)
     for name, entries in own.items():
-        found.get(name, {}).pop(json.dumps(entries), None)
-    return {name: list(mappings.values()) for name, mappings in found.items() if mappings}
+        distinct.get(name, {}).pop(json.dumps(entries), None)
+    return {name: list(mappings.values()) for name, mappings in distinct.items() if mappings}
 
 
 def _improved(
-    plan: Plan, point: Point, outcome: PointOutcome, own: Mapping[str, Entries], others: Mapping[str, list[Entries]]
+    plan: Plan, point: Point, outcome: PointOutcome, own: Mapping[str, Entries], donated: Mapping[str, list[Entries]]
 ) -> PointOutcome | None:
     inputs = inputs_of(plan, point)
     costs, options = plan.energies.costs or Charges(), replace(plan.options, seed=point.seed)
@@ -129,7 +131,7 @@ def _improved(
         plan.distinct,
         options,
     )
-    better = Transfer(study, own, others).result()
+    better = Transfer(study, own, donated).result()
     if better is None or outcome.result is None:
         return None
     result = with_mappings_of(outcome.result, better, ORIGIN)

@@ -24,7 +24,7 @@ def nothing_fits(document: Document, plan: Plan) -> list[Fault]:
     """Faults of each workload that fits none of the first designs. One that fails later is recorded."""
     faults: list[Fault] = []
     for name, workload in plan.workloads.items():
-        tries = (_misfits(document, plan, design, workload) for design in islice(plan.designs, TRIED))
+        tries = (_fit_faults(document, plan, design, workload) for design in islice(plan.designs, TRIED))
         first = next(tries)
         if first and all(tries):
             faults += named(document, ("workloads", list(plan.workloads).index(name)), name, first)
@@ -56,7 +56,7 @@ def _of_design(plan: Plan, design: int, faults: Iterable[Fault]) -> list[Fault]:
     return [replace(fault, message=fault.message + where) for fault in faults]
 
 
-def _misfits(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
+def _fit_faults(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
     """Why a workload cannot be mapped on a design."""
     try:
         machine = plan.arch(design)

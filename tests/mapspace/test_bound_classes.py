@@ -103,7 +103,7 @@ def test_samples_of_uneven_placement_are_uniform(alike, monkeypatch):
     wide, alone = in_classes(monkeypatch, Width(4, 4), arch, matmul(4, 1, 3), "ruby-s")
     rng, total = np.random.default_rng(3), alone.size.total
     if alike:
-        drawn = [wide.sample_lazily(rng, 2, alike=True).arranged().take([0]) for _ in range(1000)]
+        drawn = [wide.sample_lazily(rng, 2, same_keep=True).arranged().take([0]) for _ in range(1000)]
         numbers = [alone.index(one)[0] * 20 // total for one in drawn]
         assert is_uniform(numbers, 20)
     else:

@@ -104,7 +104,15 @@ def test_integers_and_floats_give_the_same_on_small_nests(batch):
     one, other = (evaluate_batch(each, table(batch.arch), options) for each in (batch, whole))
     assert all_integers(other.cycles)
     assert all_integers(other.level_cycles)
-    for field in ("cycles", "level_cycles", "energy_pj", "level_energy_pj", "interconnect_energy_pj", "utilization", "edp"):
+    for field in (
+        "cycles",
+        "level_cycles",
+        "energy_pj",
+        "level_energy_pj",
+        "interconnect_energy_pj",
+        "utilization",
+        "edp",
+    ):
         np.testing.assert_array_equal(getattr(one, field), getattr(other, field), err_msg=field)
         assert "cycles" in field or getattr(other, field).dtype == np.float64
 

@@ -75,7 +75,9 @@ def test_even_placement_is_a_part_with_equal_costs(problem, leakage, hop_pj):
     assert (one.cycles == other.cycles).all()
     exact = one.counts.exact & other.counts.exact
     assert np.allclose(one.energy_pj[exact], other.energy_pj[exact], rtol=1e-12)
-    assert np.allclose(one.interconnect_energy_pj.sum(axis=(1, 2)), other.interconnect_energy_pj.sum(axis=(1, 2)), rtol=1e-12)
+    assert np.allclose(
+        one.interconnect_energy_pj.sum(axis=(1, 2)), other.interconnect_energy_pj.sum(axis=(1, 2)), rtol=1e-12
+    )
 
 
 def in_stacks(batch, arch: Architecture):

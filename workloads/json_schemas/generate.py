@@ -56,13 +56,13 @@ class _Generate(GenerateJsonSchema):
 
 
 def schema_of(
-    model: Any, title: str, told: Mapping[str, str] | None = None, other: Mapping[str, Schema] | None = None
+    model: Any, title: str, descriptions: Mapping[str, str] | None = None, other: Mapping[str, Schema] | None = None
 ) -> Schema:
     """Make the schema of a model, or of any type that pydantic knows.
 
-    `told` says what keys mean, by `Model.key`; one of a model is also one of those that inherit it. None: the fields
-    say it themselves. `other` has the schemas of values that validators in Python take, by the name of the function.
-    Raises KeyError for a key of which nothing is told.
+    `descriptions` says what keys mean, by `Model.key`; one of a model is also one of those that inherit it. None: the
+    fields say it themselves. `other` has the schemas of values that validators in Python take, by the name of the
+    function. Raises KeyError for a key of which nothing is told.
     """
 
     class Generate(_Generate):
@@ -70,9 +70,9 @@ def schema_of(
             super().__init__(*args, other=other or {}, **more)
 
     schema = _plain(TypeAdapter(model).json_schema(schema_generator=Generate))
-    if told is not None:
+    if descriptions is not None:
         for one in models_in(model):
-            _tell(schema.get("$defs", {}).get(one.__name__, schema), one, told)
+            _tell(schema.get("$defs", {}).get(one.__name__, schema), one, descriptions)
     return {"$schema": DRAFT, "title": title, **{key: value for key, value in schema.items() if key != "title"}}
 
 
@@ -89,11 +89,13 @@ def models_in(model: Any) -> Iterator[type[BaseModel]]:
         pending += typing.get_args(one)
 
 
-def _tell(schema: Schema, model: type[BaseModel], told: Mapping[str, str]) -> None:
+def _tell(schema: Schema, model: type[BaseModel], descriptions: Mapping[str, str]) -> None:
     """Say of each key of a model what it means."""
     for name, field in model.model_fields.items():
         key = field.alias or name
-        text = next((told[at] for one in model.__mro__ if (at := f"{one.__name__}.{key}") in told), None)
+        text = next(
+            (descriptions[at] for one in model.__mro__ if (at := f"{one.__name__}.{key}") in descriptions), None
+        )
         if text is None:
             raise KeyError(f"{model.__name__}.{key}")
         schema["properties"][key]["description"] = text

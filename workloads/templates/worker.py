@@ -55,11 +55,13 @@ class Rendering:
             "cwd": lambda: str(path.parent),
             "add_to_path": lambda name: self.add(name, path),
             "find_path": lambda name: str(self.one(name, path)),
-            "find_paths": lambda name: [str(file) for file in self.found(name, path)],
+            "find_paths": lambda name: [str(file) for file in self.matching_files(name, path)],
             "path_exists": lambda name: any(self.matches(name, path)),
             "include": lambda name, keys="": self.include([self.one(name, path)], keys, several=False),
-            "include_all": lambda name, keys="": self.include(self.found(name, path), keys, several=True),
-            "include_text": lambda name: "\n".join(self.text(one, (*around, path)) for one in self.found(name, path)),
+            "include_all": lambda name, keys="": self.include(self.matching_files(name, path), keys, several=True),
+            "include_text": lambda name: "\n".join(
+                self.text(one, (*around, path)) for one in self.matching_files(name, path)
+            ),
         }
         try:
             return environment.from_string(self.noted(environment, source)).render(self.values)
@@ -103,7 +105,7 @@ class Rendering:
                     raise RefusedError(f"{name!r} is outside the folders that a template may read: {places}")
                 yield whole
 
-    def found(self, name: object, path: Path) -> list[Path]:
+    def matching_files(self, name: object, path: Path) -> list[Path]:
         """The same, each once, at least one; a list of names stands for all of them."""
         names = name if isinstance(name, list | tuple) else [name]
         every = [[*dict.fromkeys(self.matches(one, path))] for one in names]
@@ -115,11 +117,11 @@ class Rendering:
 
     def one(self, name: object, path: Path) -> Path:
         """The first file of a name."""
-        return self.found(name, path)[0]
+        return self.matching_files(name, path)[0]
 
     def add(self, name: object, path: Path) -> str:
         """Look for files in a further folder, too."""
-        self.search += [folder for folder in self.found(name, path) if folder not in self.search]
+        self.search += [folder for folder in self.matching_files(name, path) if folder not in self.search]
         return ""
 
     def include(self, files: list[Path], keys: object, *, several: bool) -> str:

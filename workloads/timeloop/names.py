@@ -60,12 +60,12 @@ class Siblings(Names):
         siblings.known, siblings.open = self.known, [name]
         return siblings
 
-    def _here(self, name: object) -> bool:
+    def _is_sibling(self, name: object) -> bool:
         return isinstance(self.attributes.get(str(name)), int | float | str) and self.open[-1:] != [name]
 
     @override
     def __getitem__(self, name: str) -> int | float:
-        if not self._here(name):
+        if not self._is_sibling(name):
             return self.outside[name]
         if name not in self.known:
             if name in self.open or len(self.open) > MAX_OPEN:
@@ -81,11 +81,11 @@ class Siblings(Names):
 
     @override
     def __contains__(self, name: object) -> bool:
-        return self._here(name) or name in self.outside
+        return self._is_sibling(name) or name in self.outside
 
     @override
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*filter(self._here, self.attributes), *self.outside)))
+        return iter(dict.fromkeys((*filter(self._is_sibling, self.attributes), *self.outside)))
 
     @override
     def __len__(self) -> int:

@@ -132,12 +132,12 @@ def _within(arch: Architecture, dim: str, size: int, chains: Ints) -> Bools:
     return within
 
 
-def _choices(left: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:
-    """List the bounds that each number of tiles in `left` allows: per bound the index in `left`, and the bound."""
-    values, which = np.unique(left, return_inverse=True)
+def _choices(tiles: Ints, low: int, high: int, *, remainders: bool) -> tuple[Ints, Ints]:
+    """List the bounds that each number of tiles in `tiles` allows: per bound the index in `tiles`, and the bound."""
+    values, which = np.unique(tiles, return_inverse=True)
     by_number = [_bounds(int(n), low, high, remainders=remainders) for n in values]
     numbers = np.array([len(options) for options in by_number], np.int64)
-    owner = np.repeat(np.arange(len(left)), numbers[which])
+    owner = np.repeat(np.arange(len(tiles)), numbers[which])
     bounds = [by_number[i] for i in which.tolist()]
     return owner, np.concatenate(bounds) if bounds else np.zeros(0, np.int64)
 

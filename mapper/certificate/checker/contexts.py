@@ -23,7 +23,7 @@ class Contexts:
 
     number: Ints  # (chain, kind) contexts of this kind
     # (chain, kind, child) each
-    there: Bools  # whether this child has work
+    active: Bools  # whether this child has work
     start: Ints  # start of its first tile, relative to the child at coordinate 0
     way: Ints  # distance from the start of its first tile to that of its last
     first: Ints  # extent of its first tile
@@ -183,7 +183,7 @@ class _Blocks:
         return number[rows], active, start, np.where(active, last - first, 0), first_extent, last_extent
 
 
-def alike(chains: Chains, boundary: int) -> tuple[Chains, Ints]:
+def merged_chains(chains: Chains, boundary: int) -> tuple[Chains, Ints]:
     """Merge chains that are equal at a boundary, where only the product of the bounds inside matters.
 
     Returns the merged chains, and the number of each chain's. # (chain,)

@@ -190,9 +190,9 @@ class Cover:
             raise Refused("a verdict is none of those that there are")
         return self.sets.divide(boxes, np.where(divided, along, -1))
 
-    def _bounded_above(self, some: Ints, above: list[tuple[Ints, Ints]]) -> Bools:
-        """Test whether columns rule out a set above each of the sets number `some` of this level. # (some,)"""
-        settled, owner = np.zeros(len(some), bool), some
+    def _bounded_above(self, numbers: Ints, above: list[tuple[Ints, Ints]]) -> Bools:
+        """Test whether columns rule out a set above each of the sets number `numbers` of this level. # (some,)"""
+        settled, owner = np.zeros(len(numbers), bool), numbers
         for boxes, owners in reversed(above):
             owner = owners[owner]
             settled |= self.verdicts.bounded(boxes[owner])

@@ -49,13 +49,14 @@ class _Flagged:
     combinations: MappingBatch
     wires: bool  # whether words that cross arrays count
 
-    def counted(self, batch: MappingBatch, counts: Counts, some: Ints) -> Counts:
-        """Count the flagged words of `batch` anew: combinations `some` in its orders, `counts` those in closed form."""
+    def counted(self, batch: MappingBatch, counts: Counts, combinations: Ints) -> Counts:
+        """Count the flagged words of `batch` anew: combinations `combinations` in its orders, `counts` those in closed
+        form."""
         reads, crossed, exact = counts.reads.copy(), np.zeros(counts.reads.shape), counts.exact
         if self.wires:
             closed = counts.crossings()
             crossed, exact = closed.words.copy(), closed.exact
-        for i, combination in [(i, int(some[i])) for i in np.flatnonzero(~exact).tolist()]:
+        for i, combination in [(i, int(combinations[i])) for i in np.flatnonzero(~exact).tolist()]:
             for v, level, child in self._flows(combination):
                 words = self._sent(combination, v, level, child, batch.order[i].tolist())
                 if batch.keep[i, level, v]:
@@ -151,27 +152,27 @@ class Orders:
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
             moving = self._moving[part, level]
-            for kind, copies in _alike(moving):
+            for kind, copies in _distinct_rows(moving):
                 every = list(self._every(level, kind))
                 if len(every) > 1:
                     saved = self._tried(part[copies], level, every).min(axis=0) - base.energy_pj[copies]
                     energy[copies] += saved
         return energy, base.cycles
 
-    def _tried(self, some: Ints, level: int, every: Sequence[list[int]]) -> Floats:
+    def _tried(self, combinations: Ints, level: int, every: Sequence[list[int]]) -> Floats:
         """Compute the energy of each combination with each order at one level. # (order, combination)"""
         energies = []
         for order in np.array(every, np.int8):
-            orders = self._batch.order[some].copy()
+            orders = self._batch.order[combinations].copy()
             orders[:, level] = order
-            energies.append(self._costs(some, orders).energy_pj)
+            energies.append(self._costs(combinations, orders).energy_pj)
         return np.stack(energies)
 
-    def _costs(self, some: Ints, orders: Order) -> Costs:
+    def _costs(self, combinations: Ints, orders: Order) -> Costs:
         """Count and cost some combinations in these orders exactly, without bandwidths."""
-        batch = replace(self._batch.take(some), order=orders)
+        batch = replace(self._batch.take(combinations), order=orders)
         counts = count(batch)
-        counts = self._flagged.counted(batch, counts, some)
+        counts = self._flagged.counted(batch, counts, combinations)
         return evaluate(batch, self.problem.table, self.problem.costs, counts)
 
     # Energy and the words of the busiest instances together
@@ -247,7 +248,7 @@ def _uncovered(points: Floats) -> Floats:
     return points[uncovered_by_earlier(points, points)]
 
 
-def _alike(rows: Bools) -> Iterator[tuple[Bools, Ints]]:
+def _distinct_rows(rows: Bools) -> Iterator[tuple[Bools, Ints]]:
     """Yield each distinct row, with the indices of its copies."""
     different, which = unique_rows(rows)
     for i, row in enumerate(different):

@@ -46,7 +46,7 @@ class Climbs:
     height: int
     arch: Architecture
     level: int
-    alike: Product  # 1 where all cells have one size, else 0
+    same_size: Product  # 1 where all cells have one size, else 0
     idle: Product  # 1 / rows in use
     single: Product  # 1 / rows in which the tensor's own dims differ
     up: Sequence[Step]
@@ -55,7 +55,9 @@ class Climbs:
         """Bound the climb, for each set. # (set,)"""
         means = np.array(mean_climbs(self.arch, self.level))
         rows = np.round(1.0 / value(self.idle)).astype(np.int64)
-        climb = np.where(value(self.alike) == 1.0, means[np.clip(rows, 1, self.height) - 1], unlike_climb(self.height))
+        climb = np.where(
+            value(self.same_size) == 1.0, means[np.clip(rows, 1, self.height) - 1], unlike_climb(self.height)
+        )
         climb = np.maximum(climb, (self.height - 1) / 2 * value(self.single))
         return np.maximum(climb, _reached(self.up, value, len(climb)))
 

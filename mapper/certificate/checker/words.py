@@ -16,7 +16,7 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints
 from .chains import Chains
-from .contexts import Contexts, alike, contexts
+from .contexts import Contexts, contexts, merged_chains
 
 Cuts = tuple[int, ...]  # per dim of the rank
 LISTED = 1 << 20  # children listed at once
@@ -47,11 +47,11 @@ class View:
         """Count the words that first and last tile of a pass share, over all contexts at `cuts`. # (combination,)"""
         return self._sum(tuple((cut, False) for cut in cuts), None)
 
-    def shift(self, moving: int, level: int, others: Sequence[int]) -> Floats:
+    def shift(self, moving: int, level: int, cuts: Sequence[int]) -> Floats:
         """Count the words that stay when the temporal loop of dim `moving` at `level` advances and all loops inside it
-        restart; `others`: the cuts of the rank's dims, where that of `moving` is unused. # (combination,)"""
+        restart; `cuts`: the cuts of the rank's dims, where that of `moving` is unused. # (combination,)"""
         return self._sum(
-            tuple((level + 1, True) if i == moving else (cut, False) for i, cut in enumerate(others)), moving
+            tuple((level + 1, True) if i == moving else (cut, False) for i, cut in enumerate(cuts)), moving
         )
 
     def _sum(self, cuts: tuple[tuple[int, bool], ...], moving: int | None, overlaps: bool = True) -> Floats:
@@ -73,7 +73,7 @@ class View:
                 (dim_contexts.number[rows, k] for dim_contexts, rows, k in zip(kinds, self.rows, choice, strict=True)),
             )
             occurring = np.flatnonzero(times)
-            children = prod(dim_contexts.there.shape[2] for dim_contexts in kinds)
+            children = prod(dim_contexts.active.shape[2] for dim_contexts in kinds)
             for part in np.array_split(occurring, -(-len(occurring) * children // LISTED)) if len(occurring) else ():
                 tiles = [
                     _Tiles.of(dim_contexts, rows[part], k)
@@ -121,7 +121,7 @@ class View:
 class _Tiles:
     """The tiles of one kind of context of one dim; see Contexts. # (combination, child...) each"""
 
-    there: Bools
+    active: Bools
     start: Ints
     way: Ints
     first: Ints
@@ -129,7 +129,7 @@ class _Tiles:
 
     @classmethod
     def of(cls, kinds: Contexts, rows: Ints, kind: int) -> "_Tiles":
-        every = (kinds.there, kinds.start, kinds.way, kinds.first, kinds.last)
+        every = (kinds.active, kinds.start, kinds.way, kinds.first, kinds.last)
         active, start, way, first, last = (column[rows, kind] for column in every)
         return cls(active > 0, start, way, first, last)
 
@@ -142,15 +142,15 @@ def _grid(tiles: list[_Tiles]) -> list[_Tiles]:
     """Give the children of each dim an axis of their own. # (combination, child of dim 0, child of dim 1, ...)"""
     grid = []
     for i, dim_tiles in enumerate(tiles):
-        shape = [len(dim_tiles.there), *(dim_tiles.there.shape[1] if j == i else 1 for j in range(len(tiles)))]
+        shape = [len(dim_tiles.active), *(dim_tiles.active.shape[1] if j == i else 1 for j in range(len(tiles)))]
         columns = (dim_tiles.start, dim_tiles.way, dim_tiles.first, dim_tiles.last)
-        grid.append(_Tiles(dim_tiles.there.reshape(shape), *(column.reshape(shape) for column in columns)))
+        grid.append(_Tiles(dim_tiles.active.reshape(shape), *(column.reshape(shape) for column in columns)))
     return grid
 
 
 def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: Ints) -> Ints:
     """Sum the largest `words` of each distinct tile over the children with work. # (combination,)"""
-    every = reduce(and_, (dim_tiles.there for dim_tiles in grid))
+    every = reduce(and_, (dim_tiles.active for dim_tiles in grid))
     starts = reduce(np.add, (coef * dim_tiles.start for coef, dim_tiles in zip(coefs, grid, strict=True)))
     active = every.reshape(len(every), -1)
     start, extent, most = (
@@ -185,7 +185,7 @@ class RankWords:
         mean: bool = False,
     ) -> None:
         self.child = child
-        seen = [alike(chains, child) for chains, _ in terms]
+        seen = [merged_chains(chains, child) for chains, _ in terms]
         shape = [len(chains) for chains, _ in seen]
         self.which = np.ravel_multi_index(
             [which[term_rows] for (_, which), term_rows in zip(seen, rows, strict=True)], shape
@@ -206,9 +206,11 @@ class RankWords:
         if len(free):
             self._add(free, coefs, grid, (child,) * len(dims), None)
 
-    def _add(self, some: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None) -> None:
-        rows = tuple(index[some] for index in grid)
-        self._views.append((some, View(self.dims, coefs, rows, self.child, below, served)))
+    def _add(
+        self, combinations: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None
+    ) -> None:
+        rows = tuple(index[combinations] for index in grid)
+        self._views.append((combinations, View(self.dims, coefs, rows, self.child, below, served)))
 
     def _add_fewer(self, coefs: tuple[int, ...], grid: Sequence[Ints], parent: int) -> None:
         """Add views of the children along one dim at a time: fewer of them never receive more."""

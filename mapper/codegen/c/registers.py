@@ -83,12 +83,12 @@ class Tile:
     def _places(self, inside: list[int], chosen: dict[int, bool]) -> dict[tuple[int, Lanes], str]:
         """A variable for each sum of the tile, in any case of `inside`: by the offset in the output, and the lanes."""
         plan, v = self.plan, self.plan.nest.output
-        found: dict[tuple[int, Lanes], str] = {}
+        variables: dict[tuple[int, Lanes], str] = {}
         for cases in product((True, False), repeat=len(inside)):
             extents = plan.extents(plan.tile, chosen | dict(zip(inside, cases, strict=True)))
             for at, lanes in plan.points(extents):
-                found.setdefault(self._sum_key(self._place(v, at, lanes), lanes), f"z{len(found)}")
-        return found
+                variables.setdefault(self._sum_key(self._place(v, at, lanes), lanes), f"z{len(variables)}")
+        return variables
 
     def _sum_key(self, offset: int, lanes: Lanes) -> tuple[int, Lanes]:
         """Lanes that add up one word share a vector with the others of their width."""

@@ -54,18 +54,18 @@ class _Application(TransformNames):
             workload = replace(workload, sizes=tuple(self.sizes), ineffectual_macs=zeros).transformed("pad")
         return MappingBatch.of(self.arch, workload, self.bounds[None], self.order[None], self.keep[None])
 
-    def _apply(self, path: Keys, each: Transform) -> None:
-        match each:
+    def _apply(self, path: Keys, transform: Transform) -> None:
+        match transform:
             case Tile():
-                self._tile(path, each)
+                self._tile(path, transform)
             case Spread():
-                self._spread(path, each)
+                self._spread(path, transform)
             case Reorder():
-                self._reorder(path, each)
+                self._reorder(path, transform)
             case Keep():
-                self._keeps(path, each)
+                self._keeps(path, transform)
             case Pad():
-                self._pad(path, each)
+                self._pad(path, transform)
 
     def _tile(self, path: Keys, own: Tile) -> None:
         """Take in a temporal loop."""

@@ -38,29 +38,31 @@ class _Fixing(TransformNames):
             raise InputError(dict.fromkeys(self.faults))
         return replace(self.arch, levels=tuple(self.storages))
 
-    def _fix(self, path: Keys, each: Transform) -> None:
-        if isinstance(each, Pad):
+    def _fix(self, path: Keys, transform: Transform) -> None:
+        if isinstance(transform, Pad):
             self.fault(path, "padding makes another layer: pad that, and leave this out")
             return
-        level = self.level(path, each.level)
+        level = self.level(path, transform.level)
         if level is None:
             return
         storage = self.storages[level]
-        match each:
+        match transform:
             case Tile():
-                if self.inner(path, each.level, level) and self._decided(path, each.dim, "slot", level):
-                    loops = self._bound((*path, "bound"), storage.name, storage.temporal, each.dim, each.bound)
+                if self.inner(path, transform.level, level) and self._decided(path, transform.dim, "slot", level):
+                    loops = self._bound(
+                        (*path, "bound"), storage.name, storage.temporal, transform.dim, transform.bound
+                    )
                     self.storages[level] = replace(storage, temporal=loops)
             case Spread():
-                self._spread(path, each, level)
+                self._spread(path, transform, level)
             case Reorder():
-                known = [self.known((*path, "dims"), "dimension", dim, self.dims) for dim in each.dims]
-                self.twice((*path, "dims"), each.dims)
+                known = [self.known((*path, "dims"), "dimension", dim, self.dims) for dim in transform.dims]
+                self.twice((*path, "dims"), transform.dims)
                 if None not in known and self.first(path, "order", level):
-                    loops = self._order((*path, "dims"), storage, each.dims)
+                    loops = self._order((*path, "dims"), storage, transform.dims)
                     self.storages[level] = replace(storage, temporal=loops)
             case Keep():
-                self._keep(path, each, level)
+                self._keep(path, transform, level)
 
     def _decided(self, path: Keys, dim: str, *place: object) -> bool:
         """Whether the dim is known, and nothing else has decided its bound at that place."""

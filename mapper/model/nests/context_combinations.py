@@ -46,9 +46,9 @@ def summed(figures: Numbers, where: Ints, length: int) -> Numbers:
     """Sum the `figures` of each place. # (length,)"""
     if figures.dtype != object:
         return np.bincount(where, figures, length)
-    found: Numbers = np.zeros(length, object)
-    np.add.at(found, where, figures)
-    return found
+    sums: Numbers = np.zeros(length, object)
+    np.add.at(sums, where, figures)
+    return sums
 
 
 @dataclass(frozen=True, eq=False)

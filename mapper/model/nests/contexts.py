@@ -150,7 +150,7 @@ class _Walk:
         self.inner = range(cut, dim.c)
         self.full = self.zero  # contexts that run in full
         self.tight = self.one  # the context on the last path, 0 where it does not exist
-        self.others: list[Context] = []
+        self.other_contexts: list[Context] = []
 
     def contexts(self) -> Iterator[Context]:
         shared_seen = False
@@ -170,10 +170,10 @@ class _Walk:
             else:
                 self._stay(level, slots)
         if shared_seen:
-            yield from self.others
+            yield from self.other_contexts
             return
         yield Context(self.full, (self._loose(self.one, self.cut - 1),))
-        yield from self.others
+        yield from self.other_contexts
         yield Context(self.tight, (self._last(self.one),))
 
     def _outer(self, slots: LevelSlots, moved: bool) -> None:
@@ -185,14 +185,14 @@ class _Walk:
     def _coordinates(self, level: int, slots: LevelSlots) -> None:
         assert slots.fanout is not None
         self.full = self.full * slots.fanout
-        self.others = [Context(context.times * slots.fanout, context.ranges) for context in self.others]
+        self.other_contexts = [Context(context.times * slots.fanout, context.ranges) for context in self.other_contexts]
         if level < self.cut:  # no inner loop yet: below the path runs in full, above it nothing runs
             self.full = self.full + self.tight * slots.fanout_digit
             return
-        self.others.append(Context(self.tight * slots.fanout_digit, (self._loose(self.one, level),)))
+        self.other_contexts.append(Context(self.tight * slots.fanout_digit, (self._loose(self.one, level),)))
         above = slots.fanout - 1 - slots.fanout_digit
         times, part = self._borrow(level)
-        self.others.append(Context(self.tight * above * times, (part,)))
+        self.other_contexts.append(Context(self.tight * above * times, (part,)))
 
     def _stay(self, level: int, slots: LevelSlots) -> None:
         below = self.tight * (slots.fanout_digit > 0)
@@ -200,23 +200,23 @@ class _Walk:
         if level < self.cut:
             self.full = self.full + below
         else:
-            self.others.append(Context(below, (self._loose(self.one, level),)))
+            self.other_contexts.append(Context(below, (self._loose(self.one, level),)))
 
     def _share(self, level: int, slots: LevelSlots) -> None:
         """Turn coordinates of the shared group into ranges of their contexts; self.others is complete after it."""
         assert slots.fanout is not None
-        whole = [Context(c.times, tuple(with_count(r, slots.fanout) for r in c.ranges)) for c in self.others]
+        whole = [Context(c.times, tuple(with_count(r, slots.fanout) for r in c.ranges)) for c in self.other_contexts]
         whole.append(Context(self.full, (self._loose(slots.fanout, self.cut - 1),)))
         borrowed, part = self._borrow(level)
         above = (slots.fanout - 1 - slots.fanout_digit) * borrowed
         last = self._last(self.one)
         below = self._loose(slots.fanout_digit, level)
         ranges = (*_split(below, last), with_count(part, above))
-        self.others = [*whole, Context(self.tight, ranges)]
+        self.other_contexts = [*whole, Context(self.tight, ranges)]
 
     def _outer_inside_shared(self, slots: LevelSlots, moved: bool) -> None:
         """An outer temporal loop inside the shared group: indices below, at and above the last path's."""
-        *whole, at = self.others
+        *whole, at = self.other_contexts
         steps = slots.bound - 1 if moved else slots.bound
         first = 1 if moved else 0
         below, last = at.ranges[0], at.ranges[1]
@@ -229,7 +229,7 @@ class _Walk:
         strictly = with_count(below, below.count + last.count - 1)
         whole.append(Context(at.times * after, (strictly,)))
         ranges = (*_split(strictly, last), with_count(last, self.zero))
-        self.others = [*whole, Context(at.times * (slots.digit >= first), ranges)]
+        self.other_contexts = [*whole, Context(at.times * (slots.digit >= first), ranges)]
 
     def _loose(self, count: Ints, level: int) -> Range:
         """Indices on the last path through `level`, full inside it."""

@@ -30,8 +30,8 @@ def distinct_sums(count_a: Ints, count_b: Ints, step_a: Ints, step_b: Ints) -> I
     """How many different values a*i + b*j takes for i < count_a, j < count_b (steps a, b >= 1)."""
     g = np.gcd(step_a, step_b)
     twice = np.maximum(count_a - step_b // g, 0) * np.maximum(count_b - step_a // g, 0)
-    found: Ints = count_a * count_b - twice
-    return found
+    distinct: Ints = count_a * count_b - twice
+    return distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,5 +262,5 @@ def _whole(ranges: list[Range]) -> Ints:
     if len(ranges) == 1:
         return ranges[0].count
     below, last, above = ranges
-    alike: Ints = last.count * (last.first == below.first)
-    return below.count + above.count + alike
+    same: Ints = last.count * (last.first == below.first)
+    return below.count + above.count + same

@@ -90,13 +90,13 @@ class TimeloopNest:
     def extents(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
         """The last index of each dim inside each loop, that loop included: on full paths, on the last one."""
         full, last = [0] * len(self.sizes), [0] * len(self.sizes)
-        found: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
+        extents: tuple[list[tuple[int, ...]], list[tuple[int, ...]]] = ([], [])
         for loop, stride in zip(self.loops, self.strides, strict=True):
             full[loop.dim] = stride * loop.bound - 1
             last[loop.dim] += stride * (loop.residual - 1)
-            found[0].append(tuple(full))
-            found[1].append(tuple(last))
-        return found
+            extents[0].append(tuple(full))
+            extents[1].append(tuple(last))
+        return extents
 
     @property
     def visits(self) -> int:

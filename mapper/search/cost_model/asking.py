@@ -40,14 +40,14 @@ def ask(task: Task, observers: Observers, rounds: Rounds, stop: Stop) -> Outcome
 
     Goes on from the answers in `watch.part`. Raises InputError where the command cannot be started.
     """
-    search = Asking(task, observers, rounds if task.start is None else _begun(task.start, rounds), stop)
+    search = Asking(task, observers, rounds if task.start is None else _start_first(task.start, rounds), stop)
     if observers.part and (state := observers.part.load()):
         search.restore(state)
     search.run()
     return search.outcome()
 
 
-def _begun(start: MappingBatch, rounds: Rounds) -> Rounds:
+def _start_first(start: MappingBatch, rounds: Rounds) -> Rounds:
     """Ask about given mappings first."""
     yield start
     return (yield from rounds)

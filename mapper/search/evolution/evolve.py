@@ -118,7 +118,9 @@ class Evolving(RetainingSearch):
             every.end_if_over(self.recorder.best)
         if every.settled:
             return
-        elsewhere = in_order(evolved, PopulationSpaces(self.task), count(every.number), jobs, 1, learnt=self._left)
+        elsewhere = in_order(
+            evolved, PopulationSpaces(self.task), count(every.number), jobs, 1, learnt=self._remaining_seconds
+        )
         with closing(elsewhere) as results:
             for generations in results:
                 for generation in generations:
@@ -127,7 +129,7 @@ class Evolving(RetainingSearch):
                 if every.settled:
                     return
 
-    def _left(self) -> float:
+    def _remaining_seconds(self) -> float:
         """Return the seconds that are left for a population in another process; inf without a limit."""
         limit = self.task.options.limits.seconds
         return inf if limit is None else max(0.0, limit - self.recorder.statistics.seconds)

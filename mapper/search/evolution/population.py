@@ -115,10 +115,11 @@ class Population:
         places = np.union1d(scores.records, scores.candidates)
         return Generation(scores, places, individuals.take(places))
 
-    def settle(self, some: Individuals, values: Floats) -> None:
-        """Let the best of `some`, by their values # (mapping, aim), and of the survivors survive; inf: invalid."""
+    def settle(self, individuals: Individuals, values: Floats) -> None:
+        """Let the best of `individuals`, by their values # (mapping, aim), and of the survivors survive; inf:
+        invalid."""
         before = self.values[:1].tolist()
-        self._survive(some, values)
+        self._survive(individuals, values)
         improved = bool(len(self.values)) and (not before or self.values[0, 0] < before[0][0] * (1 - TIE))
         self.idle = 0 if improved else self.idle + 1
         if self.idle >= IDLE_GENERATIONS and self.stage < len(self.inputs.spaces) - 1:
@@ -138,10 +139,10 @@ class Population:
         replacements = sampler.drawn(self.rng, self.sizes.children - len(fit))
         return Individuals.joined([given, fit, replacements]).take(slice(self.sizes.children))
 
-    def _score(self, some: Individuals) -> Scored:
+    def _score(self, individuals: Individuals) -> Scored:
         """Evaluate mappings, without those that can neither survive nor extend the front."""
-        task, n = self.inputs.task, len(some)
-        goal, batch = task.goal, self._sampler.repair.batch(some)
+        task, n = self.inputs.task, len(individuals)
+        goal, batch = task.goal, self._sampler.repair.batch(individuals)
         reasons = validity(batch)
         remaining = np.flatnonzero(reasons == 0)
         if task.options.prune and len(remaining) and len(self.values) == self.sizes.survivors:
@@ -154,10 +155,10 @@ class Population:
         aims = values[:, [names.index(name) for name in self.aims]]
         return Scored(reasons, values[:, :several], values[:, several:], aims)
 
-    def _survive(self, some: Individuals, values: Floats) -> None:
-        """Keep the best of the survivors and of `some`, one of each value."""
+    def _survive(self, individuals: Individuals, values: Floats) -> None:
+        """Keep the best of the survivors and of `individuals`, one of each value."""
         valid = np.flatnonzero(np.isfinite(values[:, 0]))
-        every = Individuals.joined([self.survivors, some.take(valid)])
+        every = Individuals.joined([self.survivors, individuals.take(valid)])
         values = np.concatenate([self.values, values[valid]])
         order = ranked_apart(values)[: self.sizes.survivors]  # of equal values the older
         self.survivors, self.values = every.take(order), values[order]

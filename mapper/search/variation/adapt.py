@@ -78,9 +78,9 @@ def _nearest_chains(sampler: MappingSampler, d: int, bounds: Ints, rng: np.rando
     return np.stack([known[abs(logs - np.log2(own)).sum(axis=1).argmin()] for own in bounds])
 
 
-def _stands(sampler: MappingSampler, some: Individuals) -> Ints:
+def _stands(sampler: MappingSampler, individuals: Individuals) -> Ints:
     """Find those that are valid mappings of the mapspace."""
-    batch = some.batch(sampler.space)
+    batch = individuals.batch(sampler.space)
     return np.flatnonzero((validity(batch) == 0) & inside_memories(sampler.space, batch))
 
 

@@ -28,11 +28,11 @@ class Individuals:
         """Return those at `where`."""
         return Individuals(self.bounds[where], self.order[where], self.keep[where])
 
-    def replaced(self, where: Ints, others: "Individuals") -> "Individuals":
-        """Return the same with `others` at `where`."""
+    def replaced(self, where: Ints, replacements: "Individuals") -> "Individuals":
+        """Return the same with `replacements` at `where`."""
         arrays = {name: getattr(self, name).copy() for name in GENES}
         for name, array in arrays.items():
-            array[where] = getattr(others, name)
+            array[where] = getattr(replacements, name)
         return Individuals(**arrays)
 
     def copied(self) -> "Individuals":

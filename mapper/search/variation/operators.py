@@ -45,25 +45,25 @@ class Variation:
         self.mutate(children, number, rng)
         return replace(children, keep=self._kept(parents, first, rng))
 
-    def neighbours(self, some: Individuals, rng: np.random.Generator) -> Individuals:
+    def neighbours(self, individuals: Individuals, rng: np.random.Generator) -> Individuals:
         """Make one neighbour of each: by a mutation of a chain, a swap of loops, or a change of what is kept."""
-        bounds, order, keep = some.bounds.copy(), some.order.copy(), some.keep.copy()
-        kind, choices = rng.random(len(some)), self.space.keep_choices
+        bounds, order, keep = individuals.bounds.copy(), individuals.order.copy(), individuals.keep.copy()
+        kind, choices = rng.random(len(individuals)), self.space.keep_choices
         self.change_chains(bounds, np.flatnonzero(kind < CHAINS), rng)
         self.swap_loops(order, np.flatnonzero(kind >= CHAINS), rng)
         if choices.number > 1:
-            for i in np.flatnonzero(rng.random(len(some)) < KEEPS).tolist():
+            for i in np.flatnonzero(rng.random(len(individuals)) < KEEPS).tolist():
                 keep[i] = choices.changed(keep[i], rng)
         return Individuals(bounds, order, keep)
 
-    def mutate(self, some: Individuals, number: Ints, rng: np.random.Generator) -> None:
-        """Change bounds and orders of `some` in place, each by its number of mutations # (individual,), MOST_MUTATIONS
-        at most."""
+    def mutate(self, individuals: Individuals, number: Ints, rng: np.random.Generator) -> None:
+        """Change bounds and orders of `individuals` in place, each by its number of mutations # (individual,),
+        MOST_MUTATIONS at most."""
         for turn in range(MOST_MUTATIONS):
-            kind = rng.random(len(some))
+            kind = rng.random(len(individuals))
             kind[number <= turn] = np.inf
-            self.change_chains(some.bounds, np.flatnonzero(kind < CHAINS), rng)
-            self.swap_loops(some.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
+            self.change_chains(individuals.bounds, np.flatnonzero(kind < CHAINS), rng)
+            self.swap_loops(individuals.order, np.flatnonzero((kind >= CHAINS) & (kind < 1)), rng)
 
     def _crossover(
         self, parents: Individuals, first: Ints, second: Ints, crossed: Bools, rng: np.random.Generator

@@ -65,66 +65,69 @@ class Repair:
             within[:, d] &= (rule.lo <= product) & (product <= rule.hi)
         return within
 
-    def chained(self, some: Individuals) -> tuple[Individuals, Bools]:
-        """Make the bounds of `some` the nearest chains, with no loops in empty levels of stacks; mark the mappings of
-        the mapspace, whether their tiles fit or not."""
-        some, within = self._chained(some)
+    def chained(self, individuals: Individuals) -> tuple[Individuals, Bools]:
+        """Make the bounds of `individuals` the nearest chains, with no loops in empty levels of stacks; mark the
+        mappings of the mapspace, whether their tiles fit or not."""
+        individuals, within = self._chained(individuals)
         for shared in self._shared:
-            within &= _amount(shared, some.bounds) <= shared.most
-        return some, within & self._enough(some.bounds)
+            within &= _amount(shared, individuals.bounds) <= shared.most
+        return individuals, within & self._enough(individuals.bounds)
 
-    def _chained(self, some: Individuals) -> tuple[Individuals, Bools]:
+    def _chained(self, individuals: Individuals) -> tuple[Individuals, Bools]:
         """The same, but mark those that keep to every dim's own limits."""
-        bounds = some.bounds.copy()
+        bounds = individuals.bounds.copy()
         for level, slot in self._stacks:
-            bounds[~some.keep[:, level].any(axis=1), slot] = 1
+            bounds[~individuals.keep[:, level].any(axis=1), slot] = 1
         within = self.canonical(bounds)
-        some = replace(some, bounds=bounds)
-        return some, within & _inside(self._stacks, some)
+        individuals = replace(individuals, bounds=bounds)
+        return individuals, within & _inside(self._stacks, individuals)
 
-    def fitted(self, some: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
-        """Make `some` valid: while a level or axis overflows, halve one of the bounds inside it, drawn at random.
+    def fitted(self, individuals: Individuals, rng: np.random.Generator, rounds: int) -> Individuals:
+        """Make `individuals` valid: while a level or axis overflows, halve one of the bounds inside it, drawn at
+        random.
 
         Returns those that fit after so many rounds.
         """
-        return self.fitted_each(some, rng, rounds)[0]
+        return self.fitted_each(individuals, rng, rounds)[0]
 
-    def fitted_each(self, some: Individuals, rng: np.random.Generator, rounds: int) -> tuple[Individuals, Ints]:
-        """The same, and which of `some` each was. # (fit,)"""
-        some, within = self._chained(some)
-        some, who = some.take(within), np.flatnonzero(within)
+    def fitted_each(self, individuals: Individuals, rng: np.random.Generator, rounds: int) -> tuple[Individuals, Ints]:
+        """The same, and which of `individuals` each was. # (fit,)"""
+        individuals, within = self._chained(individuals)
+        individuals, who = individuals.take(within), np.flatnonzero(within)
         fit, places = [], []
         for _ in range(rounds + 1):
-            over, inside = self._overflow(some)
-            enough = self._enough(some.bounds)
-            fit.append(some.take(~over & enough))
+            over, inside = self._overflow(individuals)
+            enough = self._enough(individuals.bounds)
+            fit.append(individuals.take(~over & enough))
             places.append(who[~over & enough])
             over &= enough
-            some, who, inside = some.take(over), who[over], inside[over]
-            if not len(some):
+            individuals, who, inside = individuals.take(over), who[over], inside[over]
+            if not len(individuals):
                 break
-            can = inside[:, :, None] & (some.bounds > self.low)
-            chance = (rng.random(can.shape) * can).reshape(len(some), -1)
-            place, bounds = chance.argmax(axis=1), some.bounds.copy()
-            own, rows = bounds.reshape(len(some), -1), np.arange(len(some))
+            can = inside[:, :, None] & (individuals.bounds > self.low)
+            chance = (rng.random(can.shape) * can).reshape(len(individuals), -1)
+            place, bounds = chance.argmax(axis=1), individuals.bounds.copy()
+            own, rows = bounds.reshape(len(individuals), -1), np.arange(len(individuals))
             own[rows, place] = np.maximum(own[rows, place] // 2, 1)
             hope = self.canonical(bounds) & (chance[rows, place] > 0)
-            some = replace(some, bounds=bounds)
-            hope &= _inside(self._stacks, some)
-            some, who = some.take(hope), who[hope]
+            individuals = replace(individuals, bounds=bounds)
+            hope &= _inside(self._stacks, individuals)
+            individuals, who = individuals.take(hope), who[hope]
         return Individuals.joined(fit), np.concatenate(places)
 
-    def batch(self, some: Individuals) -> MappingBatch:
+    def batch(self, individuals: Individuals) -> MappingBatch:
         """Make the batch of some individuals; dims whose chains are listed share their tables."""
-        tables, rows = [], np.empty((len(some), len(self.sizes)), np.int64, order="F")
+        tables, rows = [], np.empty((len(individuals), len(self.sizes)), np.int64, order="F")
         for d, (size, listed) in enumerate(zip(self.sizes, self._lists, strict=True)):
             if listed is None:
-                chains, rows[:, d] = unique_rows(some.bounds[:, :, d])
+                chains, rows[:, d] = unique_rows(individuals.bounds[:, :, d])
                 tables.append(ChainTable(size, chains))
             else:
                 tables.append(listed.table)
-                rows[:, d] = listed.rows(some.bounds[:, :, d])
-        return MappingBatch(self.space.arch, self.space.workload, tuple(tables), rows, some.order, some.keep)
+                rows[:, d] = listed.rows(individuals.bounds[:, :, d])
+        return MappingBatch(
+            self.space.arch, self.space.workload, tuple(tables), rows, individuals.order, individuals.keep
+        )
 
     def _enough(self, bounds: Ints) -> Bools:
         """Mark those that use as much of each axis as constraints ask for. # (individual,)"""
@@ -134,15 +137,15 @@ class Repair:
                 enough &= _amount(shared, bounds) >= shared.least
         return enough
 
-    def _overflow(self, some: Individuals) -> tuple[Bools, Bools]:
+    def _overflow(self, individuals: Individuals) -> tuple[Bools, Bools]:
         """Mark the individuals in which a level or axis overflows # (individual,), and the slots inside the first that
         does, whose bounds may shrink # (individual, slot)."""
-        inside, over = np.zeros((len(some), len(self._level)), bool), np.zeros(len(some), bool)
+        inside, over = np.zeros((len(individuals), len(self._level)), bool), np.zeros(len(individuals), bool)
         for shared in self._shared:
-            more = (_amount(shared, some.bounds) > shared.most) & ~over
+            more = (_amount(shared, individuals.bounds) > shared.most) & ~over
             inside[np.ix_(more, shared.slots)] = True
             over |= more
-        tiles = TileSizes(NestAnalysis(self.batch(some)))
+        tiles = TileSizes(NestAnalysis(self.batch(individuals)))
         for levels in self.space.arch.stacks:
             storage = self.space.arch.levels[levels[0]]
             if storage.capacity_bits is not None:
@@ -229,11 +232,11 @@ def _amount(shared: SharedLimit, bounds: Ints) -> Ints:
     return amount
 
 
-def _inside(stacks: Sequence[tuple[int, int]], some: Individuals) -> Bools:
+def _inside(stacks: Sequence[tuple[int, int]], individuals: Individuals) -> Bools:
     """Mark those without loops in empty levels of stacks, where chains may have put them. # (individual,)"""
-    inside = np.ones(len(some), bool)
+    inside = np.ones(len(individuals), bool)
     for level, slot in stacks:
-        inside &= some.keep[:, level].any(axis=1) | (some.bounds[:, slot] == 1).all(axis=1)
+        inside &= individuals.keep[:, level].any(axis=1) | (individuals.bounds[:, slot] == 1).all(axis=1)
     return inside
 
 

@@ -149,13 +149,17 @@ class MappingSampler:
         """Draw `n` mappings and make them fit; others drawn take the places of those that so many rounds do not fit."""
         return self.filled(self.repair.fitted(self.drawn(rng, n), rng, rounds), rng, n)
 
-    def filled(self, some: Individuals, rng: np.random.Generator, n: int) -> Individuals:
-        """Add drawn mappings to `some`, to make `n`."""
-        return Individuals.joined([some, self.drawn(rng, n - len(some))]) if len(some) < n else some
+    def filled(self, individuals: Individuals, rng: np.random.Generator, n: int) -> Individuals:
+        """Add drawn mappings to `individuals`, to make `n`."""
+        return (
+            Individuals.joined([individuals, self.drawn(rng, n - len(individuals))])
+            if len(individuals) < n
+            else individuals
+        )
 
-    def batch(self, some: Individuals) -> MappingBatch:
-        """Make the batch of `some`, each the mapping that stands for those equal to it."""
-        return sorted_placement(self.space, self.repair.batch(some))
+    def batch(self, individuals: Individuals) -> MappingBatch:
+        """Make the batch of `individuals`, each the mapping that stands for those equal to it."""
+        return sorted_placement(self.space, self.repair.batch(individuals))
 
 
 @lru_cache(maxsize=2)

@@ -101,7 +101,7 @@ class Bayes(Learner):
         candidates = around(state.sampler, state.rng, history, self.candidates, self.parents)
         if not len(candidates):
             return candidates, None
-        places = embedded(state.space, Individuals.joined([history.some, candidates]), self.orders)
+        places = embedded(state.space, Individuals.joined([history.individuals, candidates]), self.orders)
         known, new = places[: len(history)], places[len(history) :]
         belief = posterior(known, history.targets, new, int(state.rng.integers(2**31)))
         return candidates.take(batch_by_lies(belief, self.batch)), None

@@ -14,33 +14,33 @@ from .nests import NO_LOOP, flat, loops_in_order
 EMBEDDINGS = ("scores", "categories")
 
 
-def embedded(space: Mapspace, some: Individuals, orders: str) -> Floats:
+def embedded(space: Mapspace, individuals: Individuals, orders: str) -> Floats:
     """Embed mappings: log2 of bounds over log2 of sizes, orders, kept tensors. # (individual, column)
 
     Points of two calls are comparable with scores only: the columns of categories are those of the orders given.
     """
     code = {"scores": _scores, "categories": _categories}[orders]
-    return np.concatenate([log_bounds(space, some), code(space, some), keeps(some)], axis=1)
+    return np.concatenate([log_bounds(space, individuals), code(space, individuals), keeps(individuals)], axis=1)
 
 
-def log_bounds(space: Mapspace, some: Individuals) -> Floats:
+def log_bounds(space: Mapspace, individuals: Individuals) -> Floats:
     """Scale log2 of each bound to 1 at the size of its dim. # (individual, slot * dim)"""
     sizes = np.maximum(np.log2(np.array(space.workload.sizes, float)), 1.0)
-    shares: Floats = flat(np.log2(some.bounds.astype(float)) / sizes)
+    shares: Floats = flat(np.log2(individuals.bounds.astype(float)) / sizes)
     return shares
 
 
-def keeps(some: Individuals) -> Floats:
+def keeps(individuals: Individuals) -> Floats:
     """Convert what is kept to numbers. # (individual, level * tensor)"""
-    return flat(some.keep).astype(float)
+    return flat(individuals.keep).astype(float)
 
 
-def order_scores(space: Mapspace, some: Individuals) -> Floats:
+def order_scores(space: Mapspace, individuals: Individuals) -> Floats:
     """Score the loops of each level by importance: from 1 for the outermost to 1/m for the innermost of m.
 
     A loop of bound 1 has 0. # (individual, level, dim)
     """
-    listed = loops_in_order(space, some)
+    listed = loops_in_order(space, individuals)
     number = (listed != NO_LOOP).sum(axis=2, keepdims=True)  # of loops
     scores = np.maximum(0.0, (number - np.arange(listed.shape[2])) / np.maximum(number, 1))
     at: Floats = np.zeros((*listed.shape[:2], listed.shape[2] + 1))
@@ -48,13 +48,13 @@ def order_scores(space: Mapspace, some: Individuals) -> Floats:
     return at[:, :, :-1]
 
 
-def _scores(space: Mapspace, some: Individuals) -> Floats:
-    return flat(order_scores(space, some))
+def _scores(space: Mapspace, individuals: Individuals) -> Floats:
+    return flat(order_scores(space, individuals))
 
 
-def _categories(space: Mapspace, some: Individuals) -> Floats:
+def _categories(space: Mapspace, individuals: Individuals) -> Floats:
     """Mark which of the orders found at each level a mapping has; two orders are at distance 1."""
-    listed, columns = loops_in_order(space, some), []
+    listed, columns = loops_in_order(space, individuals), []
     for level in range(listed.shape[1]):
         which: Ints
         orders, which = unique_rows(listed[:, level])

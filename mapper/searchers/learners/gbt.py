@@ -71,17 +71,18 @@ def _replaced(chains: Individuals, moved: Individuals, of: Ints, accepted: Bools
     return Individuals.joined([chains, moved]).take(places)
 
 
-def diverse(space: Mapspace, some: Individuals, energies: Floats, n: int, alpha: float) -> Ints:
-    """Choose `n` of `some` greedily for L(S) = -sum of energies + alpha * number of different components (equation 3).
+def diverse(space: Mapspace, individuals: Individuals, energies: Floats, n: int, alpha: float) -> Ints:
+    """Choose `n` of `individuals` greedily for L(S) = -sum of energies + alpha * number of different components
+    (equation 3).
 
     Components are the chain of each dim, the loops of each level, and what is kept. Returns places. # (chosen,)
     """
-    parts = _components(space, some)
+    parts = _components(space, individuals)
     starts = np.concatenate([[0], np.cumsum(parts.max(axis=0, initial=-1) + 1)])
     parts = parts + starts[:-1]
     covered = np.zeros(starts[-1], bool)
-    open_, chosen = np.ones(len(some), bool), []
-    for _ in range(min(n, len(some))):
+    open_, chosen = np.ones(len(individuals), bool), []
+    for _ in range(min(n, len(individuals))):
         gain = np.where(open_, alpha * (~covered[parts]).sum(axis=1) - energies, -np.inf)
         place = int(gain.argmax())
         chosen.append(place)
@@ -89,12 +90,12 @@ def diverse(space: Mapspace, some: Individuals, energies: Floats, n: int, alpha:
     return np.array(chosen, np.int64)
 
 
-def _components(space: Mapspace, some: Individuals) -> Ints:
+def _components(space: Mapspace, individuals: Individuals) -> Ints:
     """Number the components of each mapping, equal ones alike. # (individual, component)"""
-    loops = loops_in_order(space, some)
-    columns = [unique_rows(some.bounds[:, :, d])[1] for d in range(some.bounds.shape[2])]
+    loops = loops_in_order(space, individuals)
+    columns = [unique_rows(individuals.bounds[:, :, d])[1] for d in range(individuals.bounds.shape[2])]
     columns += [unique_rows(loops[:, level])[1] for level in range(loops.shape[1])]
-    return np.stack([*columns, unique_rows(some.keep)[1]], axis=1)
+    return np.stack([*columns, unique_rows(individuals.keep)[1]], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +180,7 @@ class Gbt(Learner):
     def chosen(self, state: LearnerState) -> tuple[Individuals, Any]:
         """Fit the trees, anneal, and choose a diverse batch; the rest is drawn. The chains persist."""
         history, space, features = state.history, state.space, self._features(state.space)
-        ranking = learnt(features(history.some), history.ranks, prior=self.prior, rounds=self.trees)
+        ranking = learnt(features(history.individuals), history.ranks, prior=self.prior, rounds=self.trees)
         annealed = anneal(
             state.sampler,
             self._chains(state),
@@ -205,5 +206,5 @@ class Gbt(Learner):
         """Return the chains of the generation before; at first mappings of the history, the newest first."""
         if state.own is not None:
             return Individuals.of_plain(state.own)
-        newest = state.history.some.take(np.arange(len(state.history))[::-1])
+        newest = state.history.individuals.take(np.arange(len(state.history))[::-1])
         return newest.take(np.arange(self.chains) % len(newest))

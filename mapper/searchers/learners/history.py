@@ -19,7 +19,7 @@ class History:
     A value of inf is a refusal: the mapping fits every memory, but the cost model gives it no cost.
     """
 
-    some: Individuals
+    individuals: Individuals
     values: Floats  # (individual, objective)
     seen: Keys  # (seen,)
 
@@ -29,7 +29,7 @@ class History:
         return cls(no_individuals(space), np.empty((0, 1)), np.empty(0, np.uint64))
 
     def __len__(self) -> int:
-        return len(self.some)
+        return len(self.individuals)
 
     @property
     def accepted(self) -> Bools:
@@ -50,23 +50,23 @@ class History:
     def best(self, n: int) -> Individuals:
         """Return the best `n` mappings that have a cost, the best first."""
         order = np.argsort(self.ranks, kind="stable")
-        return self.some.take(order[self.accepted[order]][:n])
+        return self.individuals.take(order[self.accepted[order]][:n])
 
-    def with_more(self, space: Mapspace, some: Individuals, values: Floats, most: int) -> "History":
+    def with_more(self, space: Mapspace, individuals: Individuals, values: Floats, most: int) -> "History":
         """Add scored mappings; of more than `most` the best half and the newest others stay to be learnt from."""
-        seen = np.union1d(self.seen, keys_of(space, some))
+        seen = np.union1d(self.seen, keys_of(space, individuals))
         before = self.values if len(self.values) else np.empty((0, values.shape[1]))
-        every = History(Individuals.joined([self.some, some]), np.concatenate([before, values]), seen)
+        every = History(Individuals.joined([self.individuals, individuals]), np.concatenate([before, values]), seen)
         if len(every) <= most:
             return every
         stay = np.zeros(len(every), bool)
         stay[np.argsort(every.ranks, kind="stable")[: most // 2]] = True
         stay[np.flatnonzero(~stay)[-(most - most // 2) :]] = True
-        return History(every.some.take(stay), every.values[stay], seen)
+        return History(every.individuals.take(stay), every.values[stay], seen)
 
     def plain(self) -> dict[str, Any]:
         """Convert to plain values for a state on disk; `of_plain` reads them."""
-        return {"some": self.some.plain(), "values": self.values.tolist(), "seen": self.seen.tolist()}
+        return {"some": self.individuals.plain(), "values": self.values.tolist(), "seen": self.seen.tolist()}
 
     @classmethod
     def of_plain(cls, space: Mapspace, state: Mapping[str, Any]) -> "History":

@@ -103,16 +103,18 @@ class Learner(Configurable, ABC):
             chosen, own = self.chosen(state)
         return self._memory(memory["seed"], number, state, chosen, own)
 
-    def _memory(self, seed: int, number: int, state: LearnerState, some: Individuals, own: Any) -> Memory:
-        """Make the memory of generation `number`, with a batch of new ones of `some` and of drawn mappings."""
+    def _memory(self, seed: int, number: int, state: LearnerState, individuals: Individuals, own: Any) -> Memory:
+        """Make the memory of generation `number`, with a batch of new ones of `individuals` and of drawn mappings."""
         space, history = state.space, state.history
-        some = new_ones(space, [some], history.seen).take(slice(self.batch))
-        seen = np.concatenate([history.seen, keys_of(space, some)])
-        some = Individuals.joined([some, drawn(state.sampler, state.rng, self.batch - len(some), seen)])
+        individuals = new_ones(space, [individuals], history.seen).take(slice(self.batch))
+        seen = np.concatenate([history.seen, keys_of(space, individuals)])
+        individuals = Individuals.joined(
+            [individuals, drawn(state.sampler, state.rng, self.batch - len(individuals), seen)]
+        )
         return {
             "seed": seed,
             "generation": number,
-            "batch": some.plain() if len(some) else None,
+            "batch": individuals.plain() if len(individuals) else None,
             "drawn": self.batch if len(history.seen) else CHUNK,
             "history": history.plain(),
             "own": own,

@@ -19,24 +19,24 @@ def flat[Number: np.generic](genes: NDArray[Number]) -> NDArray[Number]:
     return genes.reshape(len(genes), prod(genes.shape[1:]))
 
 
-def loops_in_order(space: Mapspace, some: Individuals) -> Ints:
+def loops_in_order(space: Mapspace, individuals: Individuals) -> Ints:
     """List the dims of the temporal loops of each level, outermost first; loops of bound 1 are none.
 
     # (individual, level, position), NO_LOOP after the last
     """
-    order = some.order.astype(np.int64)
-    loops: Bools = np.take_along_axis(some.bounds[:, list(space.orders.temporal)] > 1, order, axis=2)
+    order = individuals.order.astype(np.int64)
+    loops: Bools = np.take_along_axis(individuals.bounds[:, list(space.orders.temporal)] > 1, order, axis=2)
     places = np.argsort(~loops, axis=2, kind="stable")
     listed: Ints = np.take_along_axis(np.where(loops, order, NO_LOOP), places, axis=2)
     return listed
 
 
-def keys_of(space: Mapspace, some: Individuals) -> Keys:
+def keys_of(space: Mapspace, individuals: Individuals) -> Keys:
     """Compute a number for each mapping; mappings that differ only in loops of bound 1 have the same. # (individual,)
 
     Two others have the same with a chance of about 2**-64.
     """
-    parts = (some.bounds, loops_in_order(space, some), some.keep)
+    parts = (individuals.bounds, loops_in_order(space, individuals), individuals.keep)
     genes = np.concatenate([flat(part).astype(np.int64) for part in parts], axis=1).view(np.uint64)
     rng = np.random.default_rng(_WEIGHTS)
     weights = rng.integers(0, 2**64, genes.shape[1], np.uint64) | np.uint64(1)

@@ -25,9 +25,9 @@ class Relations:
 
     space: Mapspace
 
-    def of(self, some: Individuals) -> Floats:
+    def of(self, individuals: Individuals) -> Floats:
         """Compute the features. # (individual, feature)"""
-        bounds, dims = self._loops(some)
+        bounds, dims = self._loops(individuals)
         extents = self._extents(bounds, dims)
         inside = np.log2(extents).sum(axis=2)  # iterations of the loop and all inside it # (individual, loop)
         touched = self._touched(extents)  # (individual, loop, tensor)
@@ -39,8 +39,8 @@ class Relations:
         for level in range(len(self.space.arch.levels)):
             within = (loop & (self._level >= level))[:, :, None]
             parts += [_most(touched, within), _most(reuse, within)]
-        parts.append(np.log2(some.bounds.astype(float)).sum(axis=2))  # of each slot
-        parts.append(keeps(some))
+        parts.append(np.log2(individuals.bounds.astype(float)).sum(axis=2))  # of each slot
+        parts.append(keeps(individuals))
         return np.concatenate(parts, axis=1)
 
     @cached_property
@@ -48,14 +48,16 @@ class Relations:
         """The level of each loop. # (loop,)"""
         return np.repeat([slot.level for slot in self.space.arch.slots], len(self.space.workload.dims))
 
-    def _loops(self, some: Individuals) -> tuple[Ints, Ints]:
+    def _loops(self, individuals: Individuals) -> tuple[Ints, Ints]:
         """List the loops of the nests, outermost first: their bounds and their dims. # (individual, loop) each"""
-        n, every = len(some), np.arange(len(self.space.workload.dims))
+        n, every = len(individuals), np.arange(len(self.space.workload.dims))
         dims = [
-            np.broadcast_to(every, (n, len(every))) if slot.spatial else some.order[:, slot.level].astype(np.int64)
+            np.broadcast_to(every, (n, len(every)))
+            if slot.spatial
+            else individuals.order[:, slot.level].astype(np.int64)
             for slot in self.space.arch.slots
         ]
-        bounds = [np.take_along_axis(some.bounds[:, s], own, axis=1) for s, own in enumerate(dims)]
+        bounds = [np.take_along_axis(individuals.bounds[:, s], own, axis=1) for s, own in enumerate(dims)]
         return np.concatenate(bounds, axis=1), np.concatenate(dims, axis=1)
 
     def _extents(self, bounds: Ints, dims: Ints) -> Floats:

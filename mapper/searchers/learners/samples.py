@@ -41,11 +41,11 @@ class Columns:
         start = self.bounds.stop
         return slice(start, start + len(self.space.arch.levels) * len(self.sizes))
 
-    def inputs(self, some: Individuals) -> Floats:
+    def inputs(self, individuals: Individuals) -> Floats:
         """Make the inputs of mappings. # (mapping, input)"""
-        sizes = np.broadcast_to(self.sizes, (len(some), len(self.sizes)))
-        bounds = flat(np.log2(some.bounds.astype(float)))
-        return np.concatenate([sizes, bounds, flat(order_scores(self.space, some)), keeps(some)], axis=1)
+        sizes = np.broadcast_to(self.sizes, (len(individuals), len(self.sizes)))
+        bounds = flat(np.log2(individuals.bounds.astype(float)))
+        return np.concatenate([sizes, bounds, flat(order_scores(self.space, individuals)), keeps(individuals)], axis=1)
 
 
 def samples(task: Task, rng: np.random.Generator, n: int, layers: int) -> tuple[Floats, Floats]:

@@ -164,7 +164,7 @@ class Surrogate(Learner):
 
     def _refined(self, state: LearnerState) -> NeuralNet:
         """Train the network of the generation before on the history; a new one where there is none."""
-        inputs, targets = Columns(state.space).inputs(state.history.some), state.history.targets
+        inputs, targets = Columns(state.space).inputs(state.history.individuals), state.history.targets
         if state.own is None:
             return trained(inputs, targets, self.epochs, _seed(state), (self.width, self.width))
         before = NeuralNet.of_plain(state.own)

@@ -35,7 +35,7 @@ class Candidates:
         orders = self.space.orders.levels
         self._order = np.array([[*o.outermost, *o.idle, *o.free, *o.innermost] for o in orders], np.int8)
 
-    def found(self, bounds: Ints, keep: Bools, chunk: int) -> ScoredCandidates | None:
+    def scored(self, bounds: Ints, keep: Bools, chunk: int) -> ScoredCandidates | None:
         """Make and score the mappings of a solution # (slot, dim), and of it with axes filled; None where none can be
         made to fit."""
         individuals = self._fitted(self._individuals(raised(self.space, bounds), keep))
@@ -52,16 +52,16 @@ class Candidates:
         n = len(bounds)
         return Individuals(bounds, np.repeat(self._order[None], n, axis=0), np.repeat(keep[None], n, axis=0))
 
-    def _fitted(self, some: Individuals) -> Individuals:
+    def _fitted(self, individuals: Individuals) -> Individuals:
         """Make bounds chains of the mapspace, and tiles fit; the same at every call."""
-        fit = self._repair.fitted(some, np.random.default_rng(0), REPAIRS)
+        fit = self._repair.fitted(individuals, np.random.default_rng(0), REPAIRS)
         bounds, _ = unique_rows(fit.bounds)
-        return self._individuals(bounds, some.keep[0])
+        return self._individuals(bounds, individuals.keep[0])
 
-    def _arranged(self, some: Individuals, keep: Bools) -> MappingBatch:
+    def _arranged(self, individuals: Individuals, keep: Bools) -> MappingBatch:
         """Give them their best loop orders."""
         space, task = self.space, self.task
-        batch = MappingBatch.of(space.arch, space.workload, some.bounds, some.order, some.keep)
+        batch = MappingBatch.of(space.arch, space.workload, individuals.bounds, individuals.order, individuals.keep)
         moved = charges(space.arch, space.workload, task.table, keep, task.charges)
         return sorted_placement(space, replace(batch, order=best_orders(batch, moved, space.orders.levels)))
 

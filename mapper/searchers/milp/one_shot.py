@@ -164,13 +164,13 @@ class Solving(RetainingSearch):
             for own in sizes:
                 rounds = Rounds(self.task, keep, own)
                 for _ in range(self.strategy.rounds):
-                    bounds = rounds.solve(min(self.strategy.seconds, self._left(began)))
+                    bounds = rounds.solve(min(self.strategy.seconds, self._remaining_seconds(began)))
                     self.cut_off |= rounds.cut_off
-                    yield None if bounds is None else self.candidates.found(bounds, keep, self.recorder.chunks)
+                    yield None if bounds is None else self.candidates.scored(bounds, keep, self.recorder.chunks)
                     if rounds.over:
                         break
 
-    def _left(self, began: float) -> float:
+    def _remaining_seconds(self, began: float) -> float:
         limit = self.task.options.time_limit
         return inf if limit is None else max(0.01, limit - (time.monotonic() - began))
 
@@ -180,8 +180,8 @@ class Solving(RetainingSearch):
         if limit is not None and time.monotonic() - began >= limit and not statistics.ended:
             statistics.stop(Ended.TIME_LIMIT)
 
-    def _take(self, found: ScoredCandidates, began: float) -> None:
+    def _take(self, candidates: ScoredCandidates, began: float) -> None:
         """Record some mappings."""
-        self.recorder.record(found.scores, time.monotonic() - began)
-        new = {place: found.individuals.take(slice(place, place + 1)) for place in found.named.tolist()}
-        self.keep(found.scores.chunk, new)
+        self.recorder.record(candidates.scores, time.monotonic() - began)
+        new = {place: candidates.individuals.take(slice(place, place + 1)) for place in candidates.named.tolist()}
+        self.keep(candidates.scores.chunk, new)

@@ -50,8 +50,8 @@ class Traffic:
         a, b = (max(power, TIE) for power in powers)
         return self.energy_pj * a + self.cycles * b
 
-    def _products(self, some: Sequence[MovementCost]) -> list[Product]:
-        return [self._product(charge) for charge in some if charge.pj > 0]
+    def _products(self, costs: Sequence[MovementCost]) -> list[Product]:
+        return [self._product(charge) for charge in costs if charge.pj > 0]
 
     def _product(self, charge: MovementCost) -> Product:
         """Return the figure of a charge: its words times pJ, or cycles of the busiest instance."""

@@ -41,7 +41,8 @@ MUTANTS = [
         "nodes being opened are not among the open ones",
         "mapper/proof/branch_and_bound.py",
         "        nodes, bounds, coverage = self._opened(before",
-        "        self.state = State(before.nodes[unopened], before.bounds[unopened], before.closed_coverage, before.proof_log)\n"
+        "        self.state = State("
+        "before.nodes[unopened], before.bounds[unopened], before.closed_coverage, before.proof_log)\n"
         "        nodes, bounds, coverage = self._opened(before",
     ),
     Mutant(

@@ -11,14 +11,14 @@ import typer
 WITH = "A Timeloop file to read together with ARCH (constraints, ERT...), repeatable"
 TEMPLATE = "NAME=VALUE of a name in the files' {{...}}, repeatable."
 SPARSITY = "Count the dense part of sparse designs."
-PLACEMENT = "even, uneven: of tensors in each memory but the outermost; else as ARCH says."
-FIX = 'Only mappings with this: "LEVEL: C=8 order=M,C keep=Inputs", or a file of transforms.'
+PLACEMENT = "How the tensors of a memory are placed: even, uneven; by default as ARCH says."
+FIX = 'Search only mappings with this: "LEVEL: C=8 order=M,C keep=Inputs", or a file of transforms.'
 LEAKAGE = "Charge what every instance leaks in every cycle."
 WIRE = "Charge wires between levels, pJ per bit and mm; with --tile-mm."
 TILE = "Length of a hop, from one place of an array to the next."
 DRAIN = "Charge a read for each word of an output that moves up to the next level that keeps it."
-NO_ENERGY = "Nothing is known of energies: search for delay, show cycles and counts."
-STORE = "A file of mappings found before: begin with its own, add what is found."
+NO_ENERGY = "Use no energies: search for delay, show cycles and counts."
+STORE = "A store of known mappings: begin with those of this problem, add the results."
 PAD = "Pad dims to fill the array first."
 IM2COL = "Make matrix products of convolutions first."
 FORCE = "Replace files that this command did not write."

@@ -28,7 +28,10 @@ class CheckRequest(FilesRequest):
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table, if one was given.")] = None
     energy: Annotated[
-        str, typer.Option(autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.")
+        str,
+        typer.Option(
+            autocompletion=one_of(ESTIMATES), help=f"Estimator of energies and areas: {', '.join(ESTIMATES)}."
+        ),
     ] = "default"
     no_energy: Annotated[bool, typer.Option("--no-energy", help="Of a search with this option.")] = False
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)

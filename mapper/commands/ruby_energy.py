@@ -24,7 +24,12 @@ class EnergyRequest(FilesRequest):
     ert: Annotated[Path | None, typer.Option(help="Accelergy energy table: wins over every estimate.")] = None
     art: Annotated[Path | None, typer.Option(help="Accelergy area table: wins over every estimate.")] = None
     engine: Annotated[
-        str, typer.Option("--energy", autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.")
+        str,
+        typer.Option(
+            "--energy",
+            autocompletion=one_of(ESTIMATES),
+            help=f"Estimator of energies and areas: {', '.join(ESTIMATES)}.",
+        ),
     ] = "default"
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     to_ert: Annotated[Path | None, typer.Option("--write-ert", help="Save the energies as an ERT, version 0.4.")] = None

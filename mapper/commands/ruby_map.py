@@ -40,13 +40,21 @@ class StartRequest(FilesRequest):
     store: Annotated[Path | None, typer.Option(help=STORE, rich_help_panel=_SEARCH)] = None
     start_from: Annotated[
         list[Path],
-        typer.Option(help="Begin with mappings from there: a store, a mapping, results.", rich_help_panel=_SEARCH),
+        typer.Option(
+            help="Begin with known mappings: a store, a mapping file, a folder of results.", rich_help_panel=_SEARCH
+        ),
     ] = field(default_factory=list)
     level_names: Annotated[
-        str, typer.Option(help="For --start-from: THERE=HERE, several with commas.", rich_help_panel=_SEARCH)
+        str,
+        typer.Option(
+            help="For --start-from, names of levels and axes: THERE=HERE, several with commas.", rich_help_panel=_SEARCH
+        ),
     ] = ""
     transfer_only: Annotated[
-        bool, typer.Option("--transfer-only", help="Answer the best of --start-from.", rich_help_panel=_SEARCH)
+        bool,
+        typer.Option(
+            "--transfer-only", help="Do not search: answer the best mapping of --start-from.", rich_help_panel=_SEARCH
+        ),
     ] = False
 
 
@@ -67,7 +75,7 @@ class SearchRequest(StartRequest):
         str,
         typer.Option(
             autocompletion=one_of(PRESETS),
-            help=f"{', '.join(PRESETS)}: where bounds need not divide.",
+            help=f"{', '.join(PRESETS)}: which loop bounds need not divide.",
             rich_help_panel=_SPACE,
         ),
     ] = "ruby-s"
@@ -85,16 +93,19 @@ class SearchRequest(StartRequest):
         ),
     ] = "auto"
     settings: Annotated[
-        str, typer.Option(help="Of that search alone: NAME=VALUE, several with commas.", rich_help_panel=_SEARCH)
+        str, typer.Option(help="Settings of that search: NAME=VALUE, several with commas.", rich_help_panel=_SEARCH)
     ] = ""
     cost_model: Annotated[
         str | None,
-        typer.Option(help="Minimise what this command answers for each mapping.", rich_help_panel=_SEARCH),
+        typer.Option(help="Minimise what this command prints for a mapping.", rich_help_panel=_SEARCH),
     ] = None
     cost_timeout: Annotated[
         float,
         typer.Option(
-            parser=duration, metavar="SECONDS", help="Seconds that it has for a mapping.", rich_help_panel=_SEARCH
+            parser=duration,
+            metavar="SECONDS",
+            help="Seconds that the cost model may take for a mapping.",
+            rich_help_panel=_SEARCH,
         ),
     ] = 60.0
     effort: Annotated[
@@ -110,12 +121,14 @@ class SearchRequest(StartRequest):
         str,
         typer.Option(
             autocompletion=one_of(OBJECTIVES),
-            help=f"What to minimise: {', '.join(OBJECTIVES)}; or a list, the first first.",
+            help=f"What to minimise: {', '.join(OBJECTIVES)}; or a list, where the first decides first.",
             rich_help_panel=_SEARCH,
         ),
     ] = "edp"
     seed: Annotated[int, typer.Option(help="Same seed, same answer.", rich_help_panel=_SEARCH)] = 0
-    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.", rich_help_panel=_SEARCH)] = 1
+    jobs: Annotated[
+        int, typer.Option(help="Number of processes; the answer does not depend on it.", rich_help_panel=_SEARCH)
+    ] = 1
     victory: Annotated[
         int, typer.Option(help="Valid mappings in a row without improvement.", rich_help_panel=_STOP)
     ] = 3000
@@ -151,12 +164,14 @@ class SearchRequest(StartRequest):
     front: Annotated[
         str, typer.Option(help="Keep the Pareto front of these objectives, as energy,delay.", rich_help_panel=_SEARCH)
     ] = ""
-    cluster: Annotated[str | None, typer.Option(help=f"Search there: {CLUSTERS}.", rich_help_panel=_SEARCH)] = None
+    cluster: Annotated[str | None, typer.Option(help=f"Search on a cluster: {CLUSTERS}.", rich_help_panel=_SEARCH)] = (
+        None
+    )
     engine: Annotated[
         str,
         typer.Option(
             autocompletion=one_of(ENGINES),
-            help=f"{', '.join(ENGINES)}: runs the model, same answer.",
+            help=f"What runs the cost model: {', '.join(ENGINES)}; the answer is the same.",
             rich_help_panel=_SEARCH,
         ),
     ] = "numpy"
@@ -168,7 +183,8 @@ class SearchRequest(StartRequest):
         float | None, typer.Option(help="Stop at this value of the objective, or below.", rich_help_panel=_STOP)
     ] = None
     bound: Annotated[
-        bool, typer.Option("--bound", help="Prove how far the best possible may be below.", rich_help_panel=_SEARCH)
+        bool,
+        typer.Option("--bound", help="Prove a lower bound: how far the optimum may be below.", rich_help_panel=_SEARCH),
     ] = False
     bound_seconds: Annotated[
         float | None,
@@ -181,7 +197,9 @@ class SearchRequest(StartRequest):
     ] = None
     why: Annotated[
         bool,
-        typer.Option("--why", help="Show what holds the best back: each limit relaxed alone.", rich_help_panel=_SEARCH),
+        typer.Option(
+            "--why", help="Show what limits the best mapping: relax each limit alone.", rich_help_panel=_SEARCH
+        ),
     ] = False
     force: Annotated[bool, typer.Option("--force", help=FORCE)] = False
     certificate: Annotated[
@@ -216,7 +234,9 @@ class MapRequest(SearchRequest):
     energy: Annotated[
         str,
         typer.Option(
-            autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.", rich_help_panel=_ENERGY
+            autocompletion=one_of(ESTIMATES),
+            help=f"Estimator of energies and areas: {', '.join(ESTIMATES)}.",
+            rich_help_panel=_ENERGY,
         ),
     ] = "default"
     art: Annotated[Path | None, typer.Option(help="Accelergy area table.", rich_help_panel=_ENERGY)] = None

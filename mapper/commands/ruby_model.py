@@ -23,41 +23,44 @@ class ModelRequest(FilesRequest):
     arch: Annotated[
         str,
         typer.Argument(
-            autocompletion=machines, metavar="ARCH", help="an architecture: a file, or a name of the library"
+            autocompletion=machines, metavar="ARCH", help="An architecture: a file, or a name of the library."
         ),
     ]
     workload: Annotated[
         str,
         typer.Argument(
-            autocompletion=layers, metavar="WORKLOAD", help="a layer: a file, or a name such as resnet50/conv1"
+            autocompletion=layers, metavar="WORKLOAD", help="A layer: a file, or a name such as resnet50/conv1."
         ),
     ]
     mapping: Annotated[
-        str, typer.Argument(metavar="MAPPING", help="a mapping file (Timeloop's format, residuals as M=4,2)")
+        str, typer.Argument(metavar="MAPPING", help="A mapping file (Timeloop's format, residuals as M=4,2).")
     ]
-    other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="a second one: show what it changes")] = ""
+    other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="A second one: show what it changes.")] = ""
     changes: Annotated[
         list[str],
         typer.Option(
             "--set", help="Change it, repeatable: LEVEL: DIM=BOUND, AXIS: DIM=BOUND, order=DIMS, keep=TENSORS"
         ),
     ] = field(default_factory=list)
-    transforms: Annotated[bool, typer.Option("--transforms", help="print it as a list of transforms, in YAML")] = False
+    transforms: Annotated[bool, typer.Option("--transforms", help="Print it as a list of transforms, in YAML.")] = False
     pad: Annotated[bool, typer.Option("--pad", help=PAD)] = False
     im2col: Annotated[bool, typer.Option("--im2col", help=IM2COL)] = False
-    json: Annotated[bool, typer.Option("--json", help="one JSON object to standard output, nothing else")] = False
+    json: Annotated[bool, typer.Option("--json", help="One JSON object to standard output, nothing else.")] = False
     simulated: Annotated[
-        bool, typer.Option("--simulate", help="execute the nest element by element too, and show both")
+        bool, typer.Option("--simulate", help="Execute the nest element by element too, and show both.")
     ] = False
-    explained: Annotated[bool, typer.Option("--explain", help="why each count is what it is, symbolically")] = False
+    explained: Annotated[bool, typer.Option("--explain", help="Why each count is what it is, symbolically.")] = False
     beside: Annotated[
         Path | None, typer.Option(metavar="STATS", help="Timeloop's statistics of it: show both, and why they differ")
     ] = None
-    ert: Annotated[Path | None, typer.Option(help="energy per action, a file of Accelergy")] = None
+    ert: Annotated[Path | None, typer.Option(help="Energy per action, a file of Accelergy.")] = None
     energy: Annotated[
-        str, typer.Option(autocompletion=one_of(ESTIMATES), help=f"Who estimates: {', '.join(ESTIMATES)}.")
+        str,
+        typer.Option(
+            autocompletion=one_of(ESTIMATES), help=f"Estimator of energies and areas: {', '.join(ESTIMATES)}."
+        ),
     ] = "default"
-    art: Annotated[Path | None, typer.Option(help="area per component, a file of Accelergy")] = None
+    art: Annotated[Path | None, typer.Option(help="Area per component, a file of Accelergy.")] = None
     more: Annotated[list[Path], typer.Option("--with", help=WITH)] = field(default_factory=list)
     no_energy: Annotated[bool, typer.Option("--no-energy", help=NO_ENERGY)] = False
     placement: Annotated[str, typer.Option(help=PLACEMENT)] = ""
@@ -66,8 +69,8 @@ class ModelRequest(FilesRequest):
     tile_mm: Annotated[float, typer.Option(help=TILE)] = 0.0
     hop_pj: Annotated[float, typer.Option(help=HOP)] = 0.0
     drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN)] = False
-    store: Annotated[Path | None, typer.Option(help="add the mapping, if it is valid, to this file")] = None
-    objective: Annotated[str, typer.Option(help="with --store: what the mapping is meant to minimise")] = "edp"
+    store: Annotated[Path | None, typer.Option(help="Add the mapping, if it is valid, to this file.")] = None
+    objective: Annotated[str, typer.Option(help="With --store: what the mapping is meant to minimise.")] = "edp"
 
 
 main = new_app(ModelRequest, "run_model")

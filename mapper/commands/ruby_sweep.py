@@ -21,7 +21,7 @@ class SweepRequest(Request):
     out: Annotated[Path | None, typer.Option(help="Folder of the results, and of what a later run goes on from.")] = (
         None
     )
-    jobs: Annotated[int, typer.Option(help="Processes; the answer does not depend on it.")] = 1
+    jobs: Annotated[int, typer.Option(help="Number of processes; the answer does not depend on it.")] = 1
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     limit: Annotated[
         int | None, typer.Option(help="Points at most: whole designs, drawn at random. Replaces the file's.")

@@ -57,7 +57,7 @@ def pruner_effects(task: Task, utilization: float) -> list[Effect]:
         values = _values(task, batch)
         valid, least = valid + int(np.isfinite(values).sum()), min(least, float(values.min()))
         for name, pruners in every.items():
-            own = values[pruners.left(sampler_of(task.space), batch)]
+            own = values[pruners.survivors(sampler_of(task.space), batch)]
             remaining[name], best[name] = remaining[name] + len(own), min(best[name], float(own.min(initial=np.inf)))
     if not valid:
         return []

@@ -12,7 +12,7 @@ import json
 import sys
 
 from ruby_map.mapper import load
-from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Effort, Nest, measured_nest, predicted_seconds
+from ruby_map.mapper.codegen import BACKENDS, DATA_TYPES, Nest, ProgramCounts, measured_nest, predicted_seconds
 from ruby_map.mapper.mapping import read_mapping
 from ruby_map.workloads import Document
 
@@ -22,7 +22,7 @@ BACKEND, KIND = BACKENDS["c"], DATA_TYPES["float32"]
 def seconds(nest, predicted):
     """The seconds of a program, or "invalid" where it cannot be written."""
     if predicted:
-        return predicted_seconds(Effort(nest, KIND))
+        return predicted_seconds(ProgramCounts(nest, KIND))
     if faults := BACKEND.faults(nest, KIND):
         sys.stderr.write("\n".join(map(str, faults)) + "\n")
         return "invalid"

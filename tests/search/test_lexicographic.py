@@ -314,7 +314,9 @@ def test_a_forged_stage_is_refused(layer, name, value, reason):
 
 def test_a_checker_without_limits_refuses(layer, monkeypatch):
     """The second stage holds for mappings within the limit alone."""
-    monkeypatch.setattr(claim.Limit, "exceeded", lambda self, energy_pj, cycles: np.zeros(np.shape(cycles), bool))
+    monkeypatch.setattr(
+        claim.ObjectiveLimit, "exceeded", lambda self, energy_pj, cycles: np.zeros(np.shape(cycles), bool)
+    )
     refused(layer, said(layer), "leave room")
 
 

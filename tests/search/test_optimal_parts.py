@@ -155,7 +155,7 @@ def test_weights_of_the_whole_are_weaker():
 
         def watched(part, geometric, limit):
             found = real(part, geometric, limit)
-            numbers.append((part.left.number, sum(each.left.number for each in found.parts)))
+            numbers.append((part.remaining.number, sum(each.remaining.number for each in found.parts)))
             return found
 
         patch.setattr(part_search, "divided", watched)

@@ -112,7 +112,7 @@ def test_effects_count_what_is_removed_and_lost(problem, uneven):
         assert [effect.pruner for effect in effects] == ["utilization", "dram", "reuse", "all"]
         batch = next(space.batches(size=10**6))
         values = values_of(batch, table, objective, costs)
-        left = Pruners(0.5, dram=False, reuse=False).left(MappingSampler(space), batch)
+        left = Pruners(0.5, dram=False, reuse=False).survivors(MappingSampler(space), batch)
         expected = np.flatnonzero(np.isfinite(values) & enough_used(batch, 0.5))
         np.testing.assert_array_equal(left, expected)
         assert effects[0].removed == pytest.approx(1 - len(left) / np.isfinite(values).sum())

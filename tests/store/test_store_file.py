@@ -18,21 +18,21 @@ from .test_store import drawn, toy
 WRITER = """
 import sys
 from tests.store.test_store import drawn, toy
-from ruby_map.mapper.store import Found, Store
+from ruby_map.mapper.store import MappingSource, Store
 first, last = map(int, sys.argv[2:4])
 batch = drawn(60)
 with Store(sys.argv[1]) as store:
     print("ready", flush=True)
     for i in range(first, last):
-        store.add(toy(), batch.take([i]), Found(f"from {first}"))
+        store.add(toy(), batch.take([i]), MappingSource(f"from {first}"))
         print(i, flush=True)
 """
 HALF = """
 import sys, time
 from tests.store.test_store import drawn, toy
-from ruby_map.mapper.store import Found, Store
+from ruby_map.mapper.store import MappingSource, Store
 store = Store(sys.argv[1])
-store.add(toy(), drawn(3), Found("whole"))
+store.add(toy(), drawn(3), MappingSource("whole"))
 with store.writing() as database:
     database.execute("PRAGMA cache_size = 1")
     for i in range(2000):

@@ -203,4 +203,4 @@ class _Neighbours:
 
 
 def _value(result: Result) -> float:
-    return float(getattr(result, result.problem.goal.minimised[0].column))
+    return float(result.problem.goal.minimised[0].of(result.valid_costs)[0])

@@ -2,10 +2,25 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
+from typing import Protocol
 
-from ..mapping import Floats
+from ..mapping import Floats, Numbers, floats
 
 ROUNDING = 1e-9  # relative; float sums and products in two orders differ by far less
+
+
+class EnergyAndCycles(Protocol):
+    """What objectives are values of."""
+
+    @property
+    def energy_pj(self) -> Floats:
+        """The energy of each mapping. # (mapping,)"""
+
+    @property
+    def cycles(self) -> Numbers:
+        """The cycles of each mapping. # (mapping,)"""
 
 
 @dataclass(frozen=True)
@@ -17,7 +32,7 @@ class Objective:
     title: str  # in sentences
     short: str  # in tables and on axes of pictures
     unit: str
-    powers: tuple[int, int]  # a of the energy, b of the cycles; each 0 or 1, not both 0
+    powers: tuple[int, int]  # a of the energy, b of the cycles; whole numbers, not both 0
 
     @property
     def label(self) -> str:
@@ -34,17 +49,14 @@ class Objective:
         """Whether its values are energies."""
         return not self.powers[1]
 
-    def of(self, costs: object) -> Floats:
-        """Its values in the costs of mappings, which have its column. # (mapping,)"""
-        values: Floats = getattr(costs, self.column)
-        return values
+    def of(self, costs: EnergyAndCycles) -> Floats:
+        """Its values of the costs of mappings. # (mapping,)"""
+        return self.value(costs.energy_pj, costs.cycles if self.whole else floats(costs.cycles))
 
-    def value(self, energy_pj: Floats, cycles: Floats) -> Floats:
-        """Its values from energies and cycles. # (mapping,)"""
+    def value[Figure: (float, Floats)](self, energy_pj: Figure, cycles: Figure) -> Figure:
+        """Its value of an energy and cycles, or its values of many. # (mapping,)"""
         by_energy, by_cycles = self.powers
-        if by_energy and by_cycles:
-            return energy_pj * cycles
-        return energy_pj if by_energy else cycles
+        return reduce(mul, [energy_pj] * by_energy + [cycles] * by_cycles)
 
 
 OBJECTIVES: Mapping[str, Objective] = {

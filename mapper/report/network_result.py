@@ -130,7 +130,7 @@ class NetworkResult(Printable, Layered[Result]):
         if (bound := self.lower_bound) is None:
             return None
         objective = first_objective(self.objective)
-        return proof.gap_between(float(getattr(self, objective.column)), bound)
+        return proof.gap_between(objective.value(self.energy_pj, float(self.cycles)), bound)
 
     @property
     def optimal(self) -> bool:

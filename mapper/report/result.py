@@ -62,7 +62,7 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
         """The share of the objective by which the best mapping may be lower; None where the search proved nothing."""
         if self.lower_bound is None or self.batch is None:
             return None
-        return proof.gap_between(float(getattr(self, self.problem.goal.minimised[0].column)), self.lower_bound)
+        return proof.gap_between(float(self.problem.goal.minimised[0].of(self.valid_costs)[0]), self.lower_bound)
 
     @property
     def own_gap(self) -> float:

@@ -35,7 +35,7 @@ def run(request: CheckRequest) -> int:
         table = no_energies(machine)
     else:
         table = energies(machine, request.arch, request.more, request.ert, None, request.energy)
-    layers = layers_of(transformed(machine, work, chosen(pad=request.pad, im2col=request.im2col)))
+    layers = layers_of(transformed(machine, work, chosen(**vars(request))))
     began, verified, layer = time.process_time(), [], ""
     try:
         for group in equal_layers(layers):

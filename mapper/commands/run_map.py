@@ -65,7 +65,7 @@ class Job:
         if request.fix:
             files.notes.append(f"only mappings with {'; '.join(request.fix)}")
         charges, goal, distinct = costs(request), options.goal, files.given.get("distinct", request.distinct)
-        changed = transformed(machine, work, chosen(pad=request.pad, im2col=request.im2col))
+        changed = transformed(machine, work, chosen(**vars(request)))
         study = Study.of(
             changed, lambda layer: Problem(machine, layer, table, charges, goal), mapspace, distinct, options
         )
@@ -132,10 +132,9 @@ class Job:
             "workload": self.work,
             "energies": first.energies.asked_by(layers_of(self.work)),
         }
-        problem |= {"mapspace": study.mapspace, "pad": self.request.pad, "distinct": study.distinct}
+        problem |= {"mapspace": study.mapspace, "pad": False, "distinct": study.distinct}
+        problem |= dict.fromkeys(chosen(**vars(self.request)), True)
         problem |= {"costs": first.charges}
-        if self.request.im2col:
-            problem |= {"im2col": True}
         if self.request.transfer_only:
             problem |= {"transfer_only": True}
         if self.start:

@@ -52,7 +52,7 @@ def run(request: ModelRequest) -> int:
         raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
     if faults := _clashes(request):
         raise InputError(faults)
-    (layer,) = layers_of(transformed(machine, layer, chosen(pad=request.pad, im2col=request.im2col)))
+    (layer,) = layers_of(transformed(machine, layer, chosen(**vars(request))))
     if request.other:
         return _compare(machine, layer, table, costs, (request.mapping, request.other), request.json)
     result = evaluate(machine, layer, request.mapping, table=table, costs=costs)

@@ -81,7 +81,7 @@ def main() -> None:
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Run the programs of every layer, and judge what is predicted."""
-    texts, number, seconds = (SMALL, 10, 0.5) if options.quick else (LAYERS, 100, 20.0)
+    texts, number, seconds = (SMALL, 6, 0.3) if options.quick else (LAYERS, 100, 20.0)
     layers = {
         name: shaped(text["shape"], name, stride=text.get("stride"), **text["sizes"]) for name, text in texts.items()
     }

@@ -58,7 +58,9 @@ def measured(options: argparse.Namespace) -> Result:
     for case in [] if options.print_only else todo[part - 1 :: parts]:
         if not stands(store.line_of(case["kind"], case), case):
             tell(", ".join(str(value) for value in case.values()))
-            store.append(case["kind"], case, alone(MEASURES[case["kind"]], case))
+            measure = MEASURES[case["kind"]]
+            together = options.quick and case["kind"] == "run"  # one process for all runs
+            store.append(case["kind"], case, measure(case) if together else alone(measure, case))
     lines = [line for case in todo if (line := store.line_of(case["kind"], case))]
     result = summary([line for line in lines if line["table"] == "run"], store.known())
     (options.out / "searchers.md").write_text(markdown(result), encoding="utf-8")
@@ -88,7 +90,7 @@ def _cases(options: argparse.Namespace, names: Sequence[str]) -> Iterator[Case]:
     machines, spaces, layers = options.machines.split(","), options.spaces.split(","), LAYERS[: options.layers]
     seeds, seconds, limit = range(options.seeds), options.seconds, PROOF_SECONDS
     if options.quick:
-        machines, spaces, layers, seeds, seconds, limit = ["eyeriss_like"], ["ruby-s"], LAYERS[2:3], range(1), 0.5, 2.0
+        machines, spaces, layers, seeds, seconds, limit = ["eyeriss_like"], ["ruby-s"], LAYERS[2:3], range(1), 0.1, 1.0
     every = [
         {"machine": machine, "workload": layer, "mapspace": space}
         for machine, space, layer in product(machines, spaces, layers)

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = False
 # default: the same examples every time, so that a failure belongs to the change at hand and not to luck.
 # deep: many more, new ones on each run.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
-settings.register_profile("default", COMMON, max_examples=40, derandomize=True)
+settings.register_profile("default", COMMON, max_examples=25, derandomize=True)
 settings.register_profile("deep", COMMON, max_examples=5_000)
 settings.load_profile("deep" if DEEP else "default")
 

@@ -1,13 +1,17 @@
 """docs/tutorial.md: its files and commands, in turn, from an empty folder, print what it shows."""
 
+import contextlib
+import importlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from .house import PROJECT, ROOT
 
@@ -36,6 +40,17 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 
 def run(command: str, folder: Path) -> str:
+    """What a command, run in a folder, prints."""
+    script, *arguments = shlex.split(command)
+    function = PROJECT["scripts"][script].split(":")[1]
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(importlib.import_module(f"ruby_map.mapper.commands.{function}").main, arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def run_alone(command: str, folder: Path) -> str:
+    """The same as a process of its own."""
     script, *arguments = shlex.split(command)
     module, function = PROJECT["scripts"][script].split(":")
     code = f"from {module} import {function}; {function}()"
@@ -60,7 +75,7 @@ def test_the_tutorial_from_an_empty_folder(tmp_path: Path) -> None:
 def test_the_first_answer_has_the_lines_shown(tmp_path: Path) -> None:
     """A second's search prints a nest and its costs, whichever mapping it ends with."""
     ((command, shown),) = commands(next(block for kind, block in BLOCKS if kind == "console"))
-    assert matches(shown, run(command, tmp_path))
+    assert matches(shown, run_alone(command, tmp_path))
 
 
 @pytest.mark.parametrize("name", ["machine.yaml", "layer.yaml"])
@@ -71,10 +86,15 @@ def test_the_files_are_those_of_the_examples(name: str) -> None:
 
 
 def test_the_commands_of_the_readme_that_use_the_examples(tmp_path: Path) -> None:
-    """In their order, from the root of the repository, with results elsewhere."""
+    """In their order, from a folder with the examples, whose searches end sooner."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    sweep = tmp_path / "examples/sweep.yaml"
+    assert "time_limit: 10}" in sweep.read_text()
+    sweep.write_text(sweep.read_text().replace("time_limit: 10}", "time_limit: 1}"))
     lines = re.findall(r"^(ruby-.*examples/.*?)(?: +#.*)?$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert {line.split()[0] for line in lines} == {"ruby-map", "ruby-model", "ruby-energy", "ruby-sweep"}
+    assert any("--budget 10s" in line for line in lines)
     for line in lines:
-        run(re.sub(r"\b(results|swept)\b", lambda name: str(tmp_path / name[0]), line).replace("20s", "1s"), ROOT)
+        run(line.replace("--budget 10s", "--budget 5s"), tmp_path)
     assert (tmp_path / "results/mapping.html").exists()
     assert (tmp_path / "swept/report.html").exists()

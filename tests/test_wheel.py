@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("workloads", "arch", "energy", "mapper", "ruby_map")
+UV = (sys.executable, "-m", "uv", "--offline", "--no-config", "--quiet")
 LEFT_OUT = (".*", "build", "dist", "*.egg-info", "__pycache__", "golden", "out")
 
 
@@ -35,8 +36,8 @@ def user(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, P
     the .pth files in it name, so an editable install here stays out of sight.
     """
     environment = tmp_path_factory.mktemp("user")
-    run([sys.executable, "-m", "venv", "--without-pip", environment], environment)
-    run([sys.executable, "-m", "pip", "--python", environment / "bin/python", "install", "--no-deps", wheel], ROOT)
+    run([*UV, "venv", "--allow-existing", "--python", sys.executable, environment], environment)
+    run([*UV, "pip", "install", "--python", environment / "bin/python", "--no-deps", "--compile-bytecode", wheel], ROOT)
     (site_packages,) = environment.glob("lib/python*/site-packages")
     (site_packages / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return environment / "bin", tmp_path_factory.mktemp("empty")

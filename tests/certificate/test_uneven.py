@@ -60,7 +60,7 @@ def test_of_the_best_of_every_mapping(problem, seed):
     check_the_best_of_every_mapping(problem, seed)
 
 
-@settings(max_examples=1_000 if DEEP else 5)
+@settings(max_examples=1_000 if DEEP else 3)
 @given(uneven_problems(), st.sampled_from(["delay,energy", "energy,delay,edp"]))
 def test_of_several_objectives(problem, objectives):
     """Each stage is verified within the limits of those before."""
@@ -156,7 +156,7 @@ def test_its_bounds_are_below_every_mapping(problem, seed):
 # Forged certificates
 
 
-@settings(max_examples=1_000 if DEEP else 6)
+@settings(max_examples=1_000 if DEEP else 4)
 @given(uneven_problems(), st.data())
 def test_a_bound_that_is_too_high_is_refused(problem, data):
     """5 % above the least of all mappings, below that of a mapping that is said to be the best."""
@@ -177,7 +177,7 @@ def test_a_bound_that_is_too_high_is_refused(problem, data):
         verified(said, space, table)
 
 
-@settings(max_examples=1_000 if DEEP else 5)
+@settings(max_examples=1_000 if DEEP else 4)
 @given(uneven_problems(), st.data())
 def test_a_choice_that_is_dropped_or_doubled_is_refused(problem, data):
     """Every sequence of tensors has to be there, and once."""
@@ -201,7 +201,7 @@ def test_a_choice_that_is_dropped_or_doubled_is_refused(problem, data):
         verified(said, space, table)
 
 
-@settings(max_examples=1_000 if DEEP else 6)
+@settings(max_examples=1_000 if DEEP else 4)
 @given(uneven_problems(), st.integers(0, 99))
 def test_a_mapping_that_does_not_fit_is_refused(problem, seed):
     """However low it is said to cost, and so it does: each mapping is valid or refused."""

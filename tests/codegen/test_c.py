@@ -80,7 +80,7 @@ def a_mapping(draw, arch, workload):
     return space.sample(rng, 1)
 
 
-@settings(deadline=None, max_examples=1000 if DEEP else 10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=1000 if DEEP else 6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_the_output_equals_numpy(program, monkeypatch, data):
     """Of any mapping on a machine like a processor, in whole numbers; floats come near enough.

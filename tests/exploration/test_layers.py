@@ -314,7 +314,7 @@ def test_ctrl_c_ends_proofs_side_by_side_with_the_best_so_far(net, moment):
     """Layers that are being proven keep what they have; a budget of seconds is shared by all."""
     options = SearchOptions(jobs=2, budget="60s")
     began = time.monotonic()
-    found = explore("simba_like", net, "ruby", options, progress=interrupt_at(moment))
+    found = explore("eyeriss_like", net, "ruby", options, progress=interrupt_at(moment))
     assert found.statistics.interrupted
     assert time.monotonic() - began < 50
     assert len(found.layers) >= moment

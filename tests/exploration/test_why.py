@@ -55,7 +55,7 @@ levels:
 compute: {name: MAC, word_bits: 16, energy: {compute_pj: 1, leak_pj_per_cycle: 1}}
 """
 COLUMN = {"edp": "edp", "delay": "cycles"}
-CONV = shaped("conv2d", M=6, C=3, P=3, Q=2, R=1, S=1)
+CONV = shaped("conv2d", M=6, C=2, P=2, Q=2, R=1, S=1)
 SMALL = shaped("matmul", M=7, N=2, K=5)
 DEPTHWISE = shaped("conv2d", G=12, M=1, C=1, P=6, Q=6, R=3, S=3)
 EDITS = {  # the same change, by hand in the file: the text before and after
@@ -108,13 +108,15 @@ def test_equals_the_search_of_a_file_edited_by_hand(tmp_path, objective):
     """Each change of the list, and no other, has the optimum that its own file has, and a mapping with that value."""
     result, answer, neighbours = answer_of(tmp_path, objective=objective)
     assert set(neighbours) == set(EDITS)
-    for change, (before, after) in EDITS.items():
+    for number, (change, (before, after)) in enumerate(EDITS.items()):
         mapspace = change.split()[1] if change.startswith("mapspace") else "ruby-s"
-        with a_poor_beginning():
-            alone = explore(machine(tmp_path, before, after), CONV, mapspace, replace(PROOF, objective=objective))
         neighbour = neighbours[change]
-        assert (alone.optimal, neighbour.optimal) == (True, True), change
-        assert neighbour.value == pytest.approx(getattr(alone, COLUMN[objective]))
+        assert neighbour.optimal, change
+        if DEEP or number % 2 == (objective == "delay"):  # by default each file is searched by one of the objectives
+            with a_poor_beginning():
+                alone = explore(machine(tmp_path, before, after), CONV, mapspace, replace(PROOF, objective=objective))
+            assert alone.optimal, change
+            assert neighbour.value == pytest.approx(getattr(alone, COLUMN[objective]))
         assert neighbour.value <= answer.value * (1 + 1e-9)
         assert answer.ratio(neighbour) == neighbour.value / answer.value
         again = evaluate(neighbour.batch.arch, CONV, neighbour.batch, table=result.table)
@@ -135,7 +137,7 @@ def test_each_change_is_the_file_edited_by_hand(tmp_path):
         assert changed.remainders == Mapspace(edited, CONV, preset).remainders, change.text
 
 
-@settings(max_examples=300 if DEEP else 8)
+@settings(max_examples=300 if DEEP else 5)
 @given(constrained_problems())
 def test_equals_the_best_of_every_mapping_of_the_changed_machine(problem):
     """On random small problems; no change makes the best mapping worse, but where a larger array has longer wires."""
@@ -165,7 +167,7 @@ def test_equals_the_best_of_every_mapping_of_the_changed_machine(problem):
             assert found.value <= answer.value * (1 + 1e-9), change.text
 
 
-@settings(max_examples=300 if DEEP else 20)
+@settings(max_examples=300 if DEEP else 10)
 @given(constrained_problems())
 def test_every_mapping_stays(problem):
     """A changed mapspace has every mapping of the mapspace, and what was valid is valid."""
@@ -265,7 +267,7 @@ def test_proofs_that_end_before_all_choices_are_bounded(steps):
 # Hints
 
 
-@settings(max_examples=300 if DEEP else 30)
+@settings(max_examples=300 if DEEP else 15)
 @given(constrained_problems())
 def test_what_an_axis_can_hold(problem):
     """An axis can hold a dim exactly if some mapping has it there."""

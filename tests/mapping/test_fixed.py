@@ -65,7 +65,7 @@ def decisions(draw, space):
     return Transforms(transforms=tuple(draw(st.permutations(found)))), chosen
 
 
-@settings(max_examples=2_000 if DEEP else 30)
+@settings(max_examples=2_000 if DEEP else 15)
 @given(st.one_of(problems(most=400), problems(constrained_machines(), 400)), st.data())
 def test_what_is_left_is_all_that_agrees(problem, data):
     """Under the architecture's own constraints, too."""

@@ -22,6 +22,7 @@ from ruby_map.mapper.mapping.transforms import (
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, load_workload, parse_yaml, shaped
 
+from ..conftest import DEEP
 from ..small_problems import constrained_machines, problems, uneven_problems
 
 
@@ -30,7 +31,7 @@ def same(a, b):
     return all((x == y).all() for x, y in ((a.factors, b.factors), (a.order, b.order), (a.keep, b.keep)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if DEEP else 20)
 @given(st.one_of(problems(), problems(constrained_machines()), uneven_problems()), st.data())
 def test_every_mapping_is_its_transforms_in_any_order(problem, data):
     """Through YAML and JSON, too."""

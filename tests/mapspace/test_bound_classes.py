@@ -11,6 +11,7 @@ from ruby_map.mapper.mapspace.bound_classes import ALONE, STEPS, WIDTHS, Width, 
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.workloads import InputError, load_workload
 
+from ..conftest import DEEP
 from ..small_spaces import MAC, machine, matmul
 from .test_mapspace_sampling import is_uniform
 
@@ -61,7 +62,7 @@ def problems(draw):
     return machine(*axes, inner=inner), matmul(*sizes), draw(st.sampled_from(["pfm", "ruby-s", "ruby"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if DEEP else 30, deadline=None)
 @given(problems(), st.sampled_from(CLASSES), st.booleans())
 def test_classes_change_no_mapping(problem, width, distinct):
     """In classes a mapspace has the same mappings, its numbers lead back, and its limits hold the true size."""

@@ -83,7 +83,7 @@ def allowed(space, batch):
     return all(shared) and not violations(batch)
 
 
-@settings(max_examples=1_000 if DEEP else 6)
+@settings(max_examples=1_000 if DEEP else 4)
 @given(uneven_spaces())
 def test_every_mapping_once(space):
     """The numbers give mappings that all differ, and come back; by trying everything there are no others."""

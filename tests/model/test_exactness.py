@@ -248,7 +248,7 @@ def seen(numbers):
     return np.frompyfunc(Seen, 1, 1)(numbers)
 
 
-@settings(max_examples=5000 if DEEP else 300)
+@settings(max_examples=5000 if DEEP else 120)
 @given(mappings(workloads=st.one_of(matmuls(), convolutions(most=9)), arch=machines(3, bandwidths=True)))
 def test_no_sum_on_the_way_to_a_count_passes_the_largest(batch):
     """Every product and sum of the closed form, followed as it is computed."""

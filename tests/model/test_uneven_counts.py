@@ -37,7 +37,7 @@ def uneven_batches(draw, n=8):
     return arch, draw(figures(arch)), space, preset, space.sample(rng, n)
 
 
-@settings(max_examples=2_500 if DEEP else 15)
+@settings(max_examples=2_500 if DEEP else 8)
 @given(uneven_batches())
 def test_counts_equal_the_executor(problem):
     """Reads, fills, updates, words at the busiest instance, cycles, tiles: all as executing the nest counts them."""
@@ -59,7 +59,7 @@ def test_counts_equal_the_executor(problem):
                 assert own.origin_writes[0, level] == truth.origin_writes[0, level]
 
 
-@settings(max_examples=1_000 if DEEP else 10)
+@settings(max_examples=1_000 if DEEP else 6)
 @given(uneven_batches(), st.booleans(), st.sampled_from([0.0, 2.0]))
 def test_even_placement_is_a_part_with_equal_costs(problem, leakage, hop_pj):
     """Every mapping of the even machine is one of the uneven mapspace: as valid, with equal energy and cycles."""

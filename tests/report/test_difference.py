@@ -17,6 +17,7 @@ from ruby_map.mapper.report.difference import difference_json, difference_text, 
 from ruby_map.mapper.report.result import Result
 from typer.testing import CliRunner
 
+from ..conftest import DEEP
 from ..strategies import machines, mappings
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -37,7 +38,7 @@ def two_results(draw):
     return [Result(Problem(batch.arch, batch.workload, table), Mapped(each, evaluate(each, table))) for each in one]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=60 if DEEP else 30)
 @given(two_results())
 def test_the_differences_add_up(results):
     """Reads, fills and updates make each row's difference of energy, and the rows that of the totals."""
@@ -60,7 +61,7 @@ def test_the_other_way_round_every_difference_changes_its_sign(results):
     assert there == back
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=30 if DEEP else 15)
 @given(two_results())
 def test_a_mapping_differs_from_itself_in_nothing(results):
     """No row, no difference; and the text prints."""

@@ -14,6 +14,7 @@ from ruby_map.mapper.report.layer_tables import layer_tables
 from ruby_map.mapper.search.outcome import Evidence
 from ruby_map.workloads import Network, shaped
 
+from ..conftest import DEEP
 from ..small_problems import constrained_problems
 
 FEW = SearchOptions(strategy="random", samples=200)
@@ -72,7 +73,7 @@ def test_no_table_is_wider_than_a_page(arch):
     assert max(map(len, lines)) <= 120
 
 
-@settings(max_examples=20)
+@settings(max_examples=20 if DEEP else 10)
 @given(constrained_problems())
 def test_what_binds_takes_all_the_cycles(problem):
     """Without the bandwidths that are named a mapping needs fewer cycles, without all others as many."""

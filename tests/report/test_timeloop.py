@@ -16,6 +16,7 @@ from ruby_map.mapper.report.timeloop import beside_json, beside_text, compare_wi
 from ruby_map.mapper.report.timeloop.explanation import KNOWN, Explanation
 from ruby_map.workloads import InputError, Tensor, Term, Workload, parse_yaml
 
+from ..conftest import DEEP
 from ..model.test_golden import CASES, GOLDEN, TIMELOOP_DIFFERS, expected, mapped
 from ..strategies import mappings, matmuls
 
@@ -253,7 +254,7 @@ def test_statistics_of_older_versions_are_explained(compared):
     assert inner
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if DEEP else 20)
 @given(mappings(workloads=matmuls(most=5)))
 def test_words_served_twice_are_more_words(batch):
     """Of what Timeloop's rules state nothing is unknown, and `nested` is said of more reads only, never of MACs."""

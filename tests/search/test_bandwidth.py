@@ -103,14 +103,14 @@ def _check(space, table, objective, costs):
     return check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=3_000 if DEEP else 30)
+@settings(max_examples=3_000 if DEEP else 12)
 @given(slow_problems())
 def test_equals_the_best_of_every_mapping(problem):
     """Whatever limits the mappings; every certificate is verified."""
     _check(*problem)
 
 
-@settings(max_examples=1_000 if DEEP else 30)
+@settings(max_examples=1_000 if DEEP else 12)
 @given(slow_problems())
 def test_no_mapping_is_faster_than_the_ideal(problem):
     """Compulsory traffic is moved by every mapping."""
@@ -164,7 +164,7 @@ def diagonal_problems(draw):
     return Mapspace(arch, layer, "ruby", distinct=True), draw(figures(arch))
 
 
-@settings(max_examples=500 if DEEP else 13)
+@settings(max_examples=500 if DEEP else 6)
 @given(diagonal_problems(), st.sampled_from(["delay", "edp"]))
 def test_children_that_coincide_at_the_origin_alone(problem, objective):
     """There the mean over the instances of a level may be above its origin: the bound is not."""

@@ -28,6 +28,7 @@ from ruby_map.mapper.searchers import STRATEGIES, search
 from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import Document, InputError, load_workload, shaped
 
+from ..conftest import DEEP
 from ..small_problems import best_of_all, problems
 from .test_tables import Kept, layer
 
@@ -96,7 +97,7 @@ def test_the_same_answer_for_any_number_of_processes(name):
 
 
 @pytest.mark.parametrize("name", ASKING)
-@settings(max_examples=3)
+@settings(max_examples=3 if DEEP else 2)
 @given(problems(), st.integers(0, 9))
 def test_by_our_own_figures_a_search_finds_no_better_than_the_best_of_all(name, problem, seed):
     """The value is that of the mapping; an exhaustive search that asks about all finds the best."""

@@ -3,6 +3,7 @@
 import itertools
 import json
 from dataclasses import replace
+from functools import lru_cache
 from types import SimpleNamespace
 
 import pytest
@@ -20,6 +21,7 @@ from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.mapper.searchers import option_faults
 from ruby_map.workloads import InputError, load_workload
 
+from ..conftest import DEEP
 from ..searches import search
 
 FEW = Effort(4096, 400_000)
@@ -58,7 +60,7 @@ def test_the_answer_does_not_depend_on_the_clock(layer, objective, monkeypatch):
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize("steps", [200_000, 700_000, 1_200_000])
+@pytest.mark.parametrize("steps", [200_000, 700_000, *([1_200_000] if DEEP else [])])
 def test_nor_on_the_number_of_processes(steps, monkeypatch):
     """Wherever effort ends a proof whose parts are searched in rounds, two processes stop where one does."""
     monkeypatch.setattr(policy, "ALONE", 500)
@@ -101,14 +103,19 @@ class Interrupted:
         self.save(state())
 
 
+@lru_cache
+def searched(layer):
+    """Mapspace, energies and options of a search of few steps, and its outcome."""
+    arch, workload = load_arch(layer[0]), load_workload(layer[1])
+    space, table, options = Mapspace(arch, workload, layer[2]), energy_table(arch), SearchOptions(effort=FEW)
+    return space, table, options, search(space, table, options)
+
+
 @pytest.mark.parametrize("saves", [0, 2])
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS)
 def test_a_resumed_run_ends_with_the_same_mapping(layer, saves):
     """Not only with one of the same value: of several equal ones it finds the same first."""
-    arch, workload = load_arch(layer[0]), load_workload(layer[1])
-    space, table, part = Mapspace(arch, workload, layer[2]), energy_table(arch), Interrupted(saves)
-    options = SearchOptions(effort=FEW)
-    whole = search(space, table, options)
+    (space, table, options, whole), part = searched(layer), Interrupted(saves)
     first = search(space, table, options, part=part)
     assert first.statistics.interrupted
     resumed = search(space, table, options, part=part)

@@ -20,6 +20,7 @@ from ruby_map.mapper.searchers import ignored_options
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
+from ..conftest import DEEP
 from ..small_problems import best_of_all, problems, values_of
 
 
@@ -71,7 +72,7 @@ def test_variation_knows_the_primes_of_a_bound(large, small, seed):
     assert set(variation.drawn_primes(np.array([12] * 200), np.random.default_rng(seed)).tolist()) == {2, 3}
 
 
-@settings(max_examples=8)
+@settings(max_examples=8 if DEEP else 4)
 @given(problems(), st.integers(0, 9))
 def test_an_evolution_finds_the_best_of_a_small_mapspace(problem, seed):
     """Of thousands of mappings it sees nearly all; it ends by itself, also where no mapping is valid."""
@@ -130,7 +131,7 @@ def test_pruning_changes_no_answer(front):
 
 def test_a_front_comes_near_the_proven_one():
     """Populations in turn minimise the objective and each axis."""
-    space, table = layer("eyeriss_like", "conv_3x3x64", "ruby-s")
+    space, table = layer("linear_16", "matmul_100", "ruby-s")
     task = Task.of(space, table, SearchOptions(strategy="optimal", front="energy,delay"))
     proven = search(task, Observers())
     found = search(replace(task, options=replace(task.options, strategy="evolve")), Observers())

@@ -34,6 +34,7 @@ from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload, shaped
 
+from ..conftest import DEEP
 from ..small_problems import constrained_problems, problems, uneven_problems, values_of
 
 NONE = np.empty(0, np.uint64)
@@ -96,7 +97,7 @@ def generations(learner, space, values, n):
 
 
 @each_variant
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5 if DEEP else 3, deadline=None)
 @given(st.one_of(problems(), constrained_problems(), uneven_problems()))
 def test_a_learner_proposes_valid_mappings_and_none_twice(learner, problem):
     """In every mapspace; where it finds no new one it draws mappings, so that stop rules end the search."""

@@ -27,6 +27,7 @@ from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
+from ..conftest import DEEP
 from ..small_problems import best_of_all, constrained_machines, problems, values_of
 
 
@@ -110,7 +111,7 @@ def test_the_floors_of_a_window_are_below_it(point, stride, dilation):
     assert all(exp(form.at(point)) <= length * (1 + 1e-9) for form in Product(Form(), (window,)).floors())
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if DEEP else 12)
 @given(problems(constrained_machines()))
 def test_a_solution_is_a_perfect_mapping_within_all_limits(problem):
     """Of bounds and of what dims share; only a tile may not fit, before there are tangents."""
@@ -139,7 +140,7 @@ def test_without_windows_the_figures_of_a_programme_are_nearly_those_of_the_mode
     assert exp(energy.at(point)) == pytest.approx(costs.energy_pj[0], rel=0.1)
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if DEEP else 12)
 @given(problems())
 def test_a_perfect_mapping_is_found_where_there_is_one(problem):
     """Mostly the best, and not three times as bad: windows and orders are approximated."""

@@ -60,7 +60,7 @@ def choices_in_turn(held=0):
         yield patch
 
 
-@settings(max_examples=3_000 if DEEP else 15)
+@settings(max_examples=3_000 if DEEP else 8)
 @given(st.one_of(problems(), constrained_problems()), st.sampled_from([0, 100]))
 def test_equals_the_best_of_every_mapping(problem, held):
     """With choices in turn, folded and unfolded, under every kind of constraint."""
@@ -70,7 +70,7 @@ def test_equals_the_best_of_every_mapping(problem, held):
     check_best_of_all(found, space, table, objective, costs)
 
 
-@settings(max_examples=2_000 if DEEP else 10)
+@settings(max_examples=2_000 if DEEP else 6)
 @given(problems())
 def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
     """The same, certified: the checker bounds each choice by itself."""
@@ -80,7 +80,7 @@ def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
     check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=500 if DEEP else 6)
+@settings(max_examples=500 if DEEP else 4)
 @given(problems(most=300))
 def test_fronts_and_lists_of_objectives(problem):
     """With choices in turn they are those without."""
@@ -109,7 +109,7 @@ def values_in_full(batch, table, costs):
     return [float(values_of(batch, table, name, costs)[0]) for name in ("energy", "delay")]
 
 
-@settings(max_examples=500 if DEEP else 25)
+@settings(max_examples=500 if DEEP else 12)
 @given(problems())
 def test_choices_come_in_the_order_of_bounds_that_hold(problem):
     """Each once; by ascending sums; no sum above the bound of the choice by itself."""

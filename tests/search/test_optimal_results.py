@@ -28,6 +28,7 @@ from typer.testing import CliRunner
 from ..searches import begin_poorly, optimal
 
 TOY = ("linear_16", "matmul_100", "--mapspace", "ruby")
+FRONT = (*TOY, "--search", "optimal", "--front", "energy,delay")
 OPTIMAL = SearchOptions(strategy="optimal")
 
 
@@ -51,25 +52,29 @@ def layer(size):
 NETWORK = Network("three", ((layer(8), 2), (layer(13), 1), (layer(16), 3)))
 
 
-def test_a_proven_front_says_so():
+@pytest.fixture(scope="module")
+def proven_front():
+    """The JSON of the toy problem's front."""
+    return the_json(*FRONT)
+
+
+def test_a_proven_front_says_so(proven_front):
     """JSON: optimum and front certified, each mapping with its bound; text: that nothing beats it."""
-    arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
-    found = the_json(*arguments)
+    found = proven_front
     assert (found["optimal"], found["gap"], found["lower_bound"]) == (True, 0.0, found["edp"])
     assert (found["front_optimal"], found["front_gap"]) == (True, 0.0)
     seen = found["search"]
     assert seen["evaluated"] == seen["valid"] + sum(seen["invalid"].values())
     assert len(found["front_proof"]) == len(found["front"]) > 2
     assert all(one["optimal"] for one in found["front_proof"])
-    text = run(*arguments).stdout
+    text = run(*FRONT).stdout
     assert "optimal: no mapping of ruby has a lower EDP" in text
     assert "no mapping of ruby has fewer cycles or less energy without losing on the other" in text
 
 
-def test_a_front_that_is_not_proven_says_what_is_known():
+def test_a_front_that_is_not_proven_says_what_is_known(proven_front):
     """Out of effort: the gap, and for each mapping an energy that none with as few cycles is below."""
-    arguments = (*TOY, "--search", "optimal", "--front", "energy,delay")
-    arguments = (*arguments, "--effort", f"steps={the_json(*arguments)['search']['steps'] * 2 // 3}")
+    arguments = (*FRONT, "--effort", f"mappings=2048,steps={proven_front['search']['steps'] * 2 // 3}")
     found = the_json(*arguments)
     assert found["search"]["ended_by"] == "effort"
     assert not found["front_optimal"]

@@ -51,21 +51,21 @@ def check(space, table, objective, costs):
     check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=3_000 if DEEP else 13)
+@settings(max_examples=3_000 if DEEP else 7)
 @given(problems())
 def test_equals_the_best_of_every_mapping(problem):
     """On small machines with free choices of what is kept; every certificate is verified."""
     check(*problem)
 
 
-@settings(max_examples=3_000 if DEEP else 13)
+@settings(max_examples=3_000 if DEEP else 7)
 @given(constrained_problems())
 def test_equals_the_best_of_every_mapping_under_constraints(problem):
     """With every kind of constraint."""
     check(*problem)
 
 
-@settings(max_examples=500 if DEEP else 10)
+@settings(max_examples=500 if DEEP else 6)
 @given(problems(), st.integers(1, 3))
 def test_where_too_many_are_left_the_bound_holds(problem, most):
     """Nothing branches then, and what is claimed holds."""

@@ -21,6 +21,7 @@ from ruby_map.mapper.searchers import STRATEGIES
 from ruby_map.mapper.searchers.pruned import Pruners, Reuse, enough_used, plain_dram, sliding
 from ruby_map.workloads import load_workload, shaped
 
+from ..conftest import DEEP
 from ..searches import search
 from ..small_problems import best_of_all, problems, uneven_problems, values_of
 
@@ -67,7 +68,7 @@ def test_pruners_of_use_and_dram_leave_what_they_say(problem):
         assert plain[i] == (whole and reuses_one(batch, i))
 
 
-@settings(max_examples=12)
+@settings(max_examples=12 if DEEP else 8)
 @given(problems())
 def test_the_pruner_of_reuse_leaves_tiles_that_cannot_grow(problem):
     """It drops a mapping just where another has a smallest prime at the innermost loop, not at the nearest."""
@@ -98,7 +99,7 @@ def is_of(space, batch):
         return False
 
 
-@settings(max_examples=6)
+@settings(max_examples=6 if DEEP else 3)
 @given(problems(), uneven_problems())
 def test_effects_count_what_is_removed_and_lost(problem, uneven):
     pruner_effects = benchmark().pruner_effects

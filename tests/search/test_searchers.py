@@ -23,6 +23,7 @@ from ruby_map.mapper.searchers.option_faults import ignored_options, option_faul
 from ruby_map.mapper.searchers.sketch import Sketch, Sketches
 from ruby_map.workloads import InputError, load_workload, shaped
 
+from ..conftest import DEEP
 from ..searches import search
 from ..small_problems import best_of_all, constrained_problems, problems, uneven_problems, values_of
 
@@ -208,7 +209,7 @@ def test_the_better_half_of_the_sketches_stays():
 
 
 @each_searcher
-@settings(max_examples=6)
+@settings(max_examples=6 if DEEP else 3)
 @given(problems(most=100), st.integers(0, 9))
 def test_a_searcher_finds_the_best_of_a_small_mapspace(name, problem, seed):
     """With so many mappings it draws nearly all; of sketches only small brackets, and few near others, draw many."""

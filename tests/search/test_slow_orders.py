@@ -70,7 +70,7 @@ def searched(space, table, costs, mapping, useful=None, least_cycles=0.0):
     return search.useful(every, least_cycles, lambda: False)
 
 
-@settings(max_examples=3_000 if DEEP else 75)
+@settings(max_examples=3_000 if DEEP else 30)
 @given(mappings_on_slow_machines())
 def test_every_order_is_covered(problem):
     """No order is better in energy or cycles than all that are found; these cost what the search says."""
@@ -88,7 +88,7 @@ def test_every_order_is_covered(problem):
         assert (as_good & (found.cycles <= float(each.cycles[0]))).any()
 
 
-@settings(max_examples=2_000 if DEEP else 40)
+@settings(max_examples=2_000 if DEEP else 15)
 @given(mappings_on_slow_machines(), st.sampled_from(sorted(OBJECTIVES)), st.floats(1.0, 1.3))
 def test_with_a_limit_the_least_is_found(problem, objective, above):
     """Orders that are of no use are dropped; the least of an objective below the limit is not."""

@@ -17,6 +17,7 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.searchers import STRATEGIES, search
 from ruby_map.workloads import InputError, load_workload, shaped
 
+from ..conftest import DEEP
 from ..small_problems import best_of_all, problems, uneven_problems, values_of
 
 each_strategy = pytest.mark.parametrize("name", STRATEGIES)
@@ -45,7 +46,7 @@ def _temporal(batch):
     return batch.factors[:, [i for i, slot in enumerate(batch.arch.slots) if not slot.spatial]].tolist()
 
 
-@settings(max_examples=15)
+@settings(max_examples=15 if DEEP else 8)
 @given(st.one_of(problems(), uneven_problems()), st.sampled_from(["pfm", "ruby-s", "ruby-t", "ruby"]), st.data())
 def test_a_mapspace_has_those_mappings_of_another_that_it_lists(problem, preset, data):
     """Whatever the remainders, and wherever loops of bound 1 stand."""
@@ -75,7 +76,7 @@ def moved_units(batch, rng):
 
 
 @each_strategy
-@settings(max_examples=10)
+@settings(max_examples=10 if DEEP else 4)
 @given(problems(), st.integers(0, 99))
 def test_no_answer_is_worse_than_what_the_search_began_with(name, problem, seed):
     """With the best of all among what is given, that is the answer; mappings that are invalid do not matter."""

@@ -28,6 +28,7 @@ from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.mapper.searchers.start import search
 from ruby_map.workloads import load_workload
 
+from ..conftest import DEEP
 from ..small_problems import best_of_all, problems, values_of
 
 
@@ -129,7 +130,7 @@ def layer(mapspace="ruby-s"):
 
 
 @each_strategy
-@settings(max_examples=12)
+@settings(max_examples=12 if DEEP else 5)
 @given(problems(), st.integers(0, 99))
 def test_a_strategy_finds_a_mapping_of_the_mapspace_and_none_better_than_the_best(name, problem, seed):
     """What proves, or visits every mapping, finds the best of all; whatever is found is valid and has its value. `milp`

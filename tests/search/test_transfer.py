@@ -11,6 +11,7 @@ from ruby_map.mapper.model import validity
 from ruby_map.mapper.search.variation import MappingSampler, adapted, widened
 from ruby_map.workloads import Document, InputError, load_workload
 
+from ..conftest import DEEP
 from ..small_problems import constrained_machines, problems, uneven_problems
 
 
@@ -34,7 +35,7 @@ def test_a_valid_mapping_of_the_same_mapspace_is_as_it_was(problem, seed):
     assert all(mapping in told(found) for mapping in told(batch))
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if DEEP else 20)
 @given(problems(), problems(), st.integers(0, 2**32))
 def test_what_comes_of_any_mapping_is_valid_and_in_the_mapspace(problem, other, seed):
     """Of another layer and machine, valid or not, whatever the constraints here."""
@@ -182,7 +183,7 @@ def test_a_mapping_of_a_smaller_array_is_spread_over_a_larger_one():
     assert used[1] > 1.9 * used[0]
 
 
-@settings(max_examples=60)
+@settings(max_examples=60 if DEEP else 25)
 @given(st.one_of(problems(constrained_machines()), uneven_problems()), st.integers(0, 2**32))
 def test_what_is_widened_is_valid_and_in_the_mapspace(problem, seed):
     """Whatever the constraints; it uses more of the array, and does not change what is kept or the orders."""

@@ -20,7 +20,7 @@ from ..small_problems import best_of_all, check_best_of_all, uneven_problems, va
 OPTIMAL = SearchOptions(strategy="optimal")
 
 
-@settings(max_examples=3_000 if DEEP else 10)
+@settings(max_examples=3_000 if DEEP else 6)
 @given(uneven_problems())
 def test_a_proof_finds_the_best_of_every_mapping(problem):
     """With every kind of constraint, and nothing but branch and bound to find it."""
@@ -30,7 +30,7 @@ def test_a_proof_finds_the_best_of_every_mapping(problem):
     check_best_of_all(found, space, table, objective, costs)
 
 
-@settings(max_examples=500 if DEEP else 6)
+@settings(max_examples=500 if DEEP else 4)
 @given(uneven_problems(), st.sampled_from(["random", "exhaustive", "evolve", "auto"]), st.integers(0, 100))
 def test_searches_return_mappings_of_the_mapspace(problem, strategy, seed):
     """The best of each search has a number, costs what it says, and is no better than the best of all."""
@@ -50,7 +50,7 @@ def test_searches_return_mappings_of_the_mapspace(problem, strategy, seed):
         assert value == pytest.approx(least, rel=1e-8)
 
 
-@settings(max_examples=1_000 if DEEP else 8)
+@settings(max_examples=1_000 if DEEP else 4)
 @given(uneven_problems())
 def test_fronts_are_those_of_every_mapping(problem):
     """Each point is of a mapping of the mapspace; none that is not dominated is missing."""

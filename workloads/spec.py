@@ -121,7 +121,7 @@ class Network:
     """A graph of layers, each with the number of times it occurs, in an order in which they can be computed.
 
     Where nothing is known of what the layers hand each other there are no edges. Raises ValueError for an edge that
-    names no layer or no input, or that runs against the order.
+    names no layer or no input, or that runs against the order; names of layers are then to differ.
     """
 
     name: str
@@ -131,6 +131,8 @@ class Network:
 
     def __post_init__(self) -> None:
         place = {layer.name: number for number, (layer, _) in enumerate(self.layers)}
+        if self.edges and len(place) < len(self.layers):
+            raise ValueError(f"{self.name} has edges, and two layers of one name")
         for edge in self.edges:
             if unknown := {edge.producer, edge.consumer} - place.keys():
                 raise ValueError(f"{self.name} has no layer {', '.join(sorted(unknown))}")

@@ -120,6 +120,8 @@ def _swapped(arch: object, workload: object) -> Fault | None:
 
 
 def _workload(workload: Workload | Network | Spec) -> Workload | Network:
+    if isinstance(workload, Network) and not workload.layers:
+        raise InputError(Fault(workload.name, None, "layers", "must have at least one layer"))
     if isinstance(workload, Workload | Network):
         return workload
     path = _path(workload, "workload", "a layer or a network")

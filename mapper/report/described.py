@@ -68,8 +68,8 @@ class ProblemResult:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes of the front; none where none was asked for."""
-        return self.problem.goal.front
+        """The axes of the front; none where none was asked for, or there is no mapping."""
+        return self.problem.goal.front if self.mapped else ()
 
     @property
     def statistics(self) -> Statistics:

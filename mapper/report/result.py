@@ -46,6 +46,16 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     missing = 0  # it is of one layer
 
     @property
+    def searched(self) -> float | None:
+        """An objective of the search's own best, where the proof found a better mapping."""
+        return self.before[1] if self.before else None
+
+    @property
+    def searched_by(self) -> str:
+        """The name of that objective, the first by which they differ."""
+        return self.before[0] if self.before else ""
+
+    @property
     @override
     def layers(self) -> tuple[tuple["Result", int], ...]:  # type: ignore[override]
         """Itself, once."""

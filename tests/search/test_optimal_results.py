@@ -116,6 +116,20 @@ def test_a_better_mapping_of_a_bound_is_told_and_joins_the_front():
     assert "reported" in found.stdout
     alone = the_json(*toy)
     assert the_json(*toy, "--bound")["searched"] == alone["edp"]
+    options = SearchOptions(strategy="random", samples=50, seed=1, bound=10.0)
+    result = explore("linear_5", "matmul_100", "pfm", options)
+    assert (result.searched_by, result.searched) == ("edp", alone["edp"])
+
+
+def test_without_a_mapping_there_is_no_front(tmp_path):
+    """The search names the axes that it was asked for all the same."""
+    (tmp_path / "none.yaml").write_text(
+        "base: linear_5\nname: none\nlevels:\n- {name: scratchpad, capacity_words: 1}\n"
+    )
+    options = SearchOptions(strategy="random", samples=20, front="energy,delay")
+    found = explore(tmp_path / "none.yaml", "matmul_100", "pfm", options)
+    assert not found.found
+    assert "front" not in result_json(found)
 
 
 def test_a_bound_above_a_mapping_is_an_internal_error(monkeypatch):

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 from ruby_map.arch import load_arch
+from ruby_map.mapper import explore
 from ruby_map.mapper.exploration.transforms import TRANSFORMATIONS
 from ruby_map.mapper.problem import fingerprint
-from ruby_map.workloads import Network, load_workload, shaped
+from ruby_map.workloads import InputError, Network, load_workload, shaped
 from ruby_map.workloads.spec import Edge
 
 EXPAND = replace(shaped("conv2d", M=6, C=2, P=4, Q=4, R=1, S=1), name="expand")
@@ -56,3 +57,16 @@ def test_sweeps_of_before_know_their_networks():
     text = repr(replace(NETWORK, edges=()))
     assert text == f"Network(name='block', layers=(({EXPAND!r}, 1), ({PROJECT!r}, 2)), tokens=None)"
     assert repr(NETWORK) == f"{text[:-1]}, edges=({HANDED!r},))"
+
+
+def test_edges_name_one_layer_each():
+    """Where two layers have one name an edge would be of either."""
+    twice = Network("twice", ((EXPAND, 1), (PROJECT, 1), (EXPAND, 1)))
+    with pytest.raises(ValueError, match="twice has edges, and two layers of one name"):
+        replace(twice, edges=(HANDED,))
+
+
+def test_a_network_without_layers_is_refused():
+    """Of a program: files are checked as they are read."""
+    with pytest.raises(InputError, match="nothing: layers: must have at least one layer"):
+        explore("linear_5", Network("nothing", ()), "pfm")

@@ -15,7 +15,24 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path
 
 def outputs(cells):
     """What each code cell shows: texts without durations, pictures by their kind alone."""
-    return [[shown(output) for output in cell["outputs"]] for cell in cells if cell["cell_type"] == "code"]
+    return [whole([shown(output) for output in cell["outputs"]]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def whole(shown_outputs):
+    """The same with texts of one stream in one piece, whatever pieces a fast or slow machine sent them in."""
+    joined = []
+    for output in shown_outputs:
+        if joined and isinstance(output, tuple) and isinstance(joined[-1], tuple) and joined[-1][0] == output[0]:
+            joined[-1] = output[0], joined[-1][1] + output[1]
+        else:
+            joined.append(output)
+    return joined
+
+
+def test_a_text_sent_in_pieces_is_the_whole():
+    """Two pieces of one stream are one text; another stream or a picture between them keeps them apart."""
+    assert whole([("stdout", "1\n"), ("stdout", "2\n"), ("stderr", "!")]) == [("stdout", "1\n2\n"), ("stderr", "!")]
+    assert len(whole([("stdout", "1\n"), {"text/plain": "x"}, ("stdout", "2\n")])) == 3
 
 
 def shown(output):

@@ -4,10 +4,10 @@ from .base import library_archs, with_base
 from .components import component_classes
 from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
+from .loop_constraint import FREE, FactorRule, LoopConstraint
 from .roles import one_core, with_roles
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level
 from .spec import (
-    FREE,
     LARGEST,
     Architecture,
     Axis,
@@ -15,8 +15,6 @@ from .spec import (
     ComponentClass,
     ComponentPart,
     Compute,
-    FactorRule,
-    LoopConstraint,
     Slot,
     Storage,
     Written,

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ..workloads import SHAPES, Document, Fault, InputError, Keys, Workload, near
-from .spec import Architecture, FactorRule, LoopConstraint
+from .loop_constraint import FactorRule, LoopConstraint
+from .spec import Architecture
 
 # The dims and tensors of all shapes: constraints may name them whether a workload has them or not.
 SHAPE_DIMS = frozenset(dim for shape in SHAPES.values() for dim in shape.dims)

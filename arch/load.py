@@ -9,9 +9,10 @@ from ..workloads.expressions import arithmetic
 from ..workloads.timeloop import ROOTS, TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .base import find_arch, with_base
 from .components import component_classes
+from .loop_constraint import LoopConstraint
 from .loop_schema import Loops, TemporalLoops
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Machine
-from .spec import Architecture, Axis, ComponentClass, Compute, LoopConstraint, Storage
+from .spec import Architecture, Axis, ComponentClass, Compute, Storage
 from .timeloop import apply_timeloop_constraints, read_timeloop_arch
 
 Number = int | float

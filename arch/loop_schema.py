@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, fiel
 
 from ..workloads import IntExpr, Section
 from ..workloads.expressions import arithmetic
-from .spec import FactorRule
+from .loop_constraint import FactorRule
 
 _RULE = re.compile(r"\s*([A-Za-z_]\w*)\s*(<=|>=|=)\s*([^<>=]+?)\s*")
 

@@ -1,48 +1,16 @@
 """The architecture as a value: storage levels, outermost first, fanout axes, compute units, and constraints."""
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, prod
-from typing import Literal, get_args, override
+from typing import Literal, get_args
 
 from ..workloads import Fault
+from .loop_constraint import FREE, LoopConstraint
 
 # of a rate, an energy in pJ or an area that a file gives: no product that is reported overflows
 SMALLEST, LARGEST = 1e-30, 1e30
-
-
-@dataclass(frozen=True, slots=True)
-class FactorRule:
-    """A rule on the bound P of one dim at one slot: `P op value`; value None means the dim's full size."""
-
-    dim: str
-    op: Literal["=", "<=", ">="]
-    value: int | None
-
-    @override
-    def __str__(self) -> str:
-        return f"{self.dim}{self.op}{'full' if self.value is None else self.value}"
-
-
-@dataclass(frozen=True)
-class LoopConstraint:
-    """A constraint on the loops of a slot: the temporal loops of a level, or a fanout axis.
-
-    Names of dims that the workload lacks stand for dims of size 1.
-    """
-
-    factors: tuple[FactorRule, ...] = ()
-    dims: tuple[str, ...] | None = None  # only these may have a bound over 1; None: all
-    remainders: bool | None = None  # None: as the mapspace preset says for slots of this kind
-    # temporal slots only
-    outermost: tuple[str, ...] = ()  # the loop order begins with these, outermost first
-    innermost: tuple[str, ...] = ()  # and ends with these; the last is the innermost loop
-    max_loops: int | None = None  # at most so many loops with a bound over 1
-    # fanout axes only
-    min_utilization: float = 0.0  # product of the bounds over the axis size, at least
-
-
-FREE = LoopConstraint()
 
 
 AxisCode = Literal["loop", "threads", "lanes"]
@@ -116,6 +84,8 @@ class Storage(Component):
     multiple_buffering: int = 1  # usable capacity = capacity // this
     keep: frozenset[str] = frozenset()  # tensors that must be kept here
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
+    # tensors that are here as a whole, before and after: they take their room, and no level outside has them
+    resident: frozenset[str] = field(default=frozenset(), metadata={"later": True})
     temporal: LoopConstraint = FREE
     fanout: tuple[Axis, ...] = ()  # below this level, outer axis first
     # uneven: each tensor may be kept below other loops; `later`: state on disk may be from before there was a choice
@@ -138,6 +108,10 @@ class Storage(Component):
     @property
     def instances_below(self) -> int:
         return prod(axis.size for axis in self.fanout)
+
+    def must_keep(self, tensor: str) -> bool:
+        """Whether a tensor is always kept here."""
+        return tensor in self.keep or tensor in self.resident
 
     def bits(self, tensor: str, tensor_word_bits: int | None) -> int:
         """The bits of one word of `tensor` here: this level's own figure, else the tensor's, else word_bits."""
@@ -273,6 +247,27 @@ class Architecture:
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
         return tuple(range(start, after) for start, after in zip(first, [*first[1:], len(self.levels)], strict=True))
+
+    def home(self, tensor: str) -> int:
+        """The outermost level that has a tensor: where it is resident, else level 0."""
+        return next((i for i, level in enumerate(self.levels) if tensor in level.resident), 0)
+
+    def with_resident(self, level: int, tensors: Collection[str]) -> "Architecture":
+        """Return the same with tensors resident at a level with one instance: it has them whole, levels outside none.
+
+        Raises ValueError for a level of several instances, and for a tensor that it bypasses or a level outside keeps.
+        """
+        own, outside = self.levels[level], self.levels[:level]
+        if self.instances(level) > 1:
+            raise ValueError(f"{own.of_memory} has {self.instances(level)} instances: none has a whole tensor")
+        if wrong := sorted(own.bypass.intersection(tensors)):
+            raise ValueError(f"{own.of_memory} bypasses {', '.join(wrong)}")
+        for outer in outside:
+            if wrong := sorted((outer.keep | outer.resident).intersection(tensors)):
+                raise ValueError(f"{outer.of_memory} keeps {', '.join(wrong)}, which stays in {own.of_memory}")
+        levels = [replace(outer, bypass=outer.bypass.union(tensors)) for outer in outside]
+        levels.append(replace(own, keep=own.keep.difference(tensors), resident=own.resident.union(tensors)))
+        return replace(self, levels=(*levels, *self.levels[level + 1 :]))
 
     def instances(self, level: int) -> int:
         """Instances of storage level `level`; of the compute units for level == len(levels)."""

@@ -19,13 +19,13 @@ def stacked(arch: Architecture, workload: Workload) -> Architecture:
 
 def _stack(level: Storage, workload: Workload) -> list[Storage]:
     """List the levels of a memory: all its figures at each, its fanout below the last."""
-    number = sum(tensor.name not in level.bypass for tensor in workload.tensors)
+    number = sum(tensor.name not in level.bypass | level.resident for tensor in workload.tensors)
     if level.placement == "even" or level.memory or number < 2:
         return [level]
     names = [f"{level.name}/{i}" for i in range(1, number + 1)]
-    return [
-        replace(level, name=name, memory=level.name, fanout=level.fanout if name == names[-1] else ()) for name in names
-    ]
+    members = [replace(level, name=name, memory=level.name, fanout=(), resident=frozenset()) for name in names]
+    # what is resident is in the last, no matter what loops there are in the stack
+    return [*members[:-1], replace(members[-1], fanout=level.fanout, resident=level.resident)]
 
 
 def of_stacks[T](values: Sequence[T], written: Architecture, arch: Architecture) -> tuple[T, ...]:

@@ -23,6 +23,7 @@ CONTENTS = {
     "certificate": "proofs, checked without the search",
     "search": "mappings proposed, scored, recorded",
     "proof": "branch and bound, and the default search",
+    "fusion": "layers that hand each other tiles",
     "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
@@ -33,13 +34,14 @@ CONTENTS = {
     "commands": "what a user types",
 }
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
-BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 300, 42, 22, 24, 16, 16
+BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 280, 42, 22, 24, 16, 16
 LANES, APART = 32, 4  # the width of all lanes at the right of the boxes, and from one arrow there to the next
-FRAME = 3 * BOX + 2 * BOX_GAP + 2 * MARGIN + LANES
+WIDEST = 4  # boxes of a floor
+FRAME = WIDEST * (BOX + BOX_GAP) - BOX_GAP + 2 * MARGIN + LANES
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the eighteen rooms of mapper, each above what it may import</title>
+<title>The four parts and the nineteen rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}
@@ -109,6 +111,7 @@ def floors(rule: Rule) -> list[list[str]]:
         places = {name: [below.index(other) for other in rule[name] if other in below] for name in rule}
         members = [name for name in rule if floor[name] == number]
         rows.append(sorted(members, key=lambda name: sum(places[name]) / max(len(places[name]), 1)))
+    assert max(map(len, rows)) <= WIDEST, "a floor is wider than the picture: raise WIDEST"
     return rows
 
 

@@ -11,6 +11,7 @@ import yaml
 from pydantic import Field
 
 from .checking import IntExpr, Section, check
+from .edges import EdgesReader, Linked
 from .faults import Fault, InputError, InputNote, InputWarning
 from .files import expanded
 from .folders import SUFFIXES, read_folder
@@ -27,17 +28,16 @@ LIBRARY = Path(__file__).parent
 Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
 
 
-class Reference(Section):
-    """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
-
-    layer: str
-    count: Count = 1
-
-
-class Counted(Section):
+class Counted(Linked):
     """A layer of a network."""
 
     count: Count = 1
+
+
+class Reference(Counted):
+    """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
+
+    layer: str
 
 
 class NetworkFile(Section):
@@ -64,8 +64,8 @@ def _is_network(document: Document) -> bool:
     return isinstance(document.data, dict) and "layers" in document.data
 
 
-def _layer(document: Document, at: Keys, default_name: str, counted: bool = False) -> tuple[Workload, int]:
-    """The layer at `at` and its count. Raises InputError with its faults."""
+def _layer(document: Document, at: Keys, default_name: str, counted: bool = False) -> tuple[Workload, Counted]:
+    """The layer at `at` and how it stands in its network. Raises InputError with its faults."""
     model: type[ExplicitLayer | ShapedLayer]
     if _is_explicit(document.get(at)):
         model = CountedExplicit if counted else ExplicitLayer
@@ -83,30 +83,31 @@ def _layer(document: Document, at: Keys, default_name: str, counted: bool = Fals
     if isinstance(layer, ShapedLayer) and document.places and not ours and (hint := all_channels(layer.sizes)):
         place = ":".join(str(part) for part in document.place((*at, "sizes")) if part is not None)
         warnings.warn(f"{place}: {hint}", InputWarning, stacklevel=2)
-    return workload, getattr(layer, "count", 1)
+    return workload, layer if isinstance(layer, Counted) else Counted()
 
 
-def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, int]:
-    """The layer that a network refers to, and its count. The file of a layer refers to none, so no circle arises."""
+def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, Counted]:
+    """The layer that a network refers to, and how it stands there. The file of a layer refers to none, so no circle
+    arises."""
     reference = check(document, Reference, at)
     name, path = reference.layer, (*at, "layer")
     if _is_path(name):
         inner = read_yaml(folder / expanded(name))
         if not _is_network(inner):
-            return _layer(inner, (), Path(name).stem)[0], reference.count
+            return _layer(inner, (), Path(name).stem)[0], reference
     else:
         try:
             entry = load_workload(name)
         except InputError as error:
             raise InputError(document.fault(path, fault.message) for fault in error.faults) from None
         if isinstance(entry, Workload):
-            return entry, reference.count
+            return entry, reference
     raise InputError(document.fault(path, f"a layer is expected, {name} is a network"))
 
 
 def _network(document: Document, folder: Path, default_name: str) -> Network:
     network = check(document, NetworkFile)
-    layers: list[tuple[Workload, int]] = []
+    layers: list[tuple[Keys, Workload, Counted]] = []
     faults: list[Fault] = []
     first: dict[str, Keys] = {}
     for index, data in enumerate(network.layers):
@@ -120,10 +121,14 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
         before = first.setdefault(layer[0].name, at)
         if before != at:
             faults.append(document.fault(at, f'the name "{layer[0].name}" is that of {path_text(before)} already'))
-        layers.append(layer)
-    if faults:
+        layers.append((at, *layer))
+    reader = EdgesReader(document, first)
+    for at, workload, entry in layers:
+        reader.read(at, entry, workload, entry.count)
+    if faults := faults + reader.faults:
         raise InputError(faults)
-    return Network(network.name or default_name, tuple(layers), network.tokens)
+    every = tuple((workload, entry.count) for _, workload, entry in layers)
+    return Network(network.name or default_name, every, network.tokens, tuple(reader.edges))
 
 
 def read_workload(path: Path) -> Workload | Network:

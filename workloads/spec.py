@@ -33,6 +33,13 @@ class Tensor:
     ranks: tuple[Rank, ...]
     output: bool = False  # read, updated and written back; every workload has exactly one
     word_bits: int | None = None  # None: the word width of the level that holds it
+    # of the output: it holds sums before the layer, to which it adds; the first update of a word reads it, too
+    accumulates: bool = field(default=False, metadata={"later": True})
+
+    @property
+    def begins_empty(self) -> bool:
+        """Whether it is an output whose words need no read before their first update."""
+        return self.output and not self.accumulates
 
     @cached_property
     def dims(self) -> frozenset[str]:
@@ -114,6 +121,9 @@ class Edge:
     producer: str  # the name of the layer whose output it is
     consumer: str  # the name of the layer that reads it,
     tensor: str  # under this name
+    # per rank of that tensor the dim of the producer's output along which it runs, None where both have one word there;
+    # and the zeros of padding before the first word
+    ranks: tuple[tuple[str | None, int], ...] = ()
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from ...workloads import Document, Keys, Workload
 from ...workloads.timeloop import Reader, choices
-from ..spec import Architecture, Axis, LoopConstraint
+from ..loop_constraint import LoopConstraint
+from ..spec import Architecture, Axis
 from .dataspaces import dataspace, keeping
 from .loops import merged, spatial, temporal
 from .scope import GREEDY, REFUSED, Scope

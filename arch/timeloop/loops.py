@@ -11,7 +11,8 @@ from typing import Any
 
 from ...workloads import Keys
 from ...workloads.timeloop import Reader
-from ..spec import Axis, FactorRule, LoopConstraint
+from ..loop_constraint import FactorRule, LoopConstraint
+from ..spec import Axis
 from .scope import GREEDY, Scope
 
 _FACTORS = ("factors", "factors_only", "permutation", "remainders", "default_max_factor", "default_min_factor")

@@ -8,7 +8,7 @@ its dims so that the utilization is highest; of equal ways the first one found h
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ...workloads import Keys, Workload
-from ..spec import FactorRule
+from ..loop_constraint import FactorRule
 from .loops import factor_rules
 from .scope import GREEDY, Scope
 

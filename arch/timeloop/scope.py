@@ -7,7 +7,7 @@ from typing import Any
 from ...workloads import Keys, Workload
 from ...workloads.timeloop import Names, Reader, choices
 from ..fit import known_tensors
-from ..spec import FactorRule
+from ..loop_constraint import FactorRule
 
 # They change what Timeloop counts or how the mapper is driven, and have no counterpart here.
 REFUSED = (

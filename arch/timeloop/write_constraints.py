@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...workloads import Workload
-from ..spec import Architecture, Axis, FactorRule, LoopConstraint, Slot, Storage
+from ..loop_constraint import FactorRule, LoopConstraint
+from ..spec import Architecture, Axis, Slot, Storage
 from .write import dummy_name
 
 Entry = dict[str, Any]

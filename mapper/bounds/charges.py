@@ -57,7 +57,7 @@ def charges(
                 listed.append(MovementCost(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
             if child < len(arch.levels):
                 figures, share = table.levels[child], _share(arch, tensor, child)
-                first_pj = share * figures.write_pj if tensor.output else 0.0
+                first_pj = share * figures.write_pj if tensor.begins_empty else 0.0
                 drain_pj = share * figures.read_pj if tensor.output and costs.drain_reads else 0.0
                 listed.append(MovementCost(tensor, child, None, share * figures.write_pj + drain_pj, first_pj))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
@@ -110,7 +110,8 @@ def _timed(
     storage = arch.levels[parent]
     if storage.read_bandwidth is not None:
         cycles = 1 / storage.read_bandwidth
-        yield parent, "reads", MovementCost(tensor, child, parent, cycles, cycles if tensor.output else 0.0, mean=True)
+        first = cycles if tensor.begins_empty else 0.0
+        yield parent, "reads", MovementCost(tensor, child, parent, cycles, first, mean=True)
     if storage.write_bandwidth is not None and tensor.output:
         yield parent, "writes", MovementCost(tensor, child, parent, 1 / storage.write_bandwidth, mean=True)
     if child == len(arch.levels):
@@ -118,7 +119,8 @@ def _timed(
     below = arch.levels[child]
     if below.write_bandwidth is not None:
         cycles = 1 / below.write_bandwidth
-        yield child, "writes", MovementCost(tensor, child, None, cycles, cycles if tensor.output else 0.0, mean=True)
+        first = cycles if tensor.begins_empty else 0.0
+        yield child, "writes", MovementCost(tensor, child, None, cycles, first, mean=True)
     if drains and tensor.output and below.read_bandwidth is not None:
         yield child, "reads", MovementCost(tensor, child, None, 1 / below.read_bandwidth, mean=True)
 
@@ -128,7 +130,8 @@ def distribution_cost(arch: Architecture, table: EnergyTable, tensor: Tensor, pa
     figures, share = table.levels[parent], _share(arch, tensor, parent)
     if not tensor.output:
         return MovementCost(tensor, child, parent, share * figures.read_pj)
-    return MovementCost(tensor, child, parent, share * (figures.update_pj + figures.read_pj), share * figures.read_pj)
+    first_pj = share * figures.read_pj if tensor.begins_empty else 0.0
+    return MovementCost(tensor, child, parent, share * (figures.update_pj + figures.read_pj), first_pj)
 
 
 def _share(arch: Architecture, tensor: Tensor, level: int) -> float:

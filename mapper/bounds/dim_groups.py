@@ -119,8 +119,9 @@ class DimGroup:
         )
 
     def tile(self, tensor: Tensor, level: int) -> Floats:
-        """Words of the largest tile along this group's ranks."""
+        """Words of the largest tile along this group's ranks; of the whole tensor where it is resident."""
         words = np.ones(len(self))
+        level = 0 if tensor.name in self.arch.levels[level].resident else level
         for rank in self.ranks(tensor):
             length = np.ones(len(self))
             for term in rank:

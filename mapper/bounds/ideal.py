@@ -46,16 +46,16 @@ def least_between(arch: Architecture, workload: Workload, table: EnergyTable, co
     energy = workload.macs * table.compute.mac_pj(workload)
     for tensor in workload.tensors:
         touched = touched_words(workload, tensor)
-        kept = [level for level in least.kept(tensor) if level]
+        kept = [level for level in least.kept(tensor) if level != least.arch.home(tensor.name)]
         for level in kept:  # the innermost of them may be the one next to the MACs
             energy += least.through_pj(level, tensor, touched, 0 if level == kept[-1] else touched)
     return float(energy)
 
 
 def least_outermost(arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor) -> float:
-    """Of one tensor, the least energy of what the outermost level hands out, in pJ: each word touched, once."""
+    """Of one tensor, the least energy of what the outermost level that has it hands out, in pJ: each word once."""
     touched = touched_words(workload, tensor)
-    return _Least(arch, workload, table, False).through_pj(0, tensor, touched, touched)
+    return _Least(arch, workload, table, False).through_pj(arch.home(tensor.name), tensor, touched, touched)
 
 
 @dataclass(frozen=True)
@@ -75,16 +75,17 @@ class _Least:
 
     def kept(self, tensor: Tensor) -> list[int]:
         """List the levels that must keep a tensor, the outermost first."""
-        return [i for i, storage in enumerate(self.arch.levels) if i == 0 or tensor.name in storage.keep]
+        home = self.arch.home(tensor.name)
+        return [i for i, storage in enumerate(self.arch.levels) if i == home or tensor.name in storage.keep]
 
     def cycles(self, level: int) -> int:
         """The least cycles that the bandwidths of a level leave: reads and writes go on at the same time."""
         storage, reads, writes = self.arch.levels[level], 0, 0
         for tensor in self.workload.tensors:
             if level in self.kept(tensor):
-                touched = touched_words(self.workload, tensor)
-                reads += touched if not tensor.output or (level and self.drain_reads) else 0
-                writes += touched if level or tensor.output else 0
+                touched, inner = touched_words(self.workload, tensor), level != self.arch.home(tensor.name)
+                reads += touched if not tensor.output or (inner and self.drain_reads) else 0
+                writes += touched if inner or tensor.output else 0
         cycles = [0]
         for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
             if bandwidth is not None:
@@ -109,9 +110,12 @@ class _Least:
         """Energy at one level: `served` words handed inwards (an output: updated), and at an inner level `passing`
         words written as they come in (an output: read as they move up, if that counts)."""
         figures, storage = self.table.levels[level], self.arch.levels[level]
-        pj = served * (figures.update_pj if tensor.output else figures.read_pj)
-        if level and not tensor.output:
+        pj, inner = (
+            served * (figures.update_pj if tensor.output else figures.read_pj),
+            level != self.arch.home(tensor.name),
+        )
+        if inner and not tensor.output:
             pj += passing * figures.write_pj
-        if level and tensor.output and self.drain_reads:
+        if inner and tensor.output and self.drain_reads:
             pj += passing * figures.read_pj
         return pj * storage.bits(tensor.name, tensor.word_bits) / storage.width_bits

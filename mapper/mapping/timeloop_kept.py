@@ -16,7 +16,7 @@ class Kept:
         self.reader, self.arch, self.tensors = reader, arch, tensors
         self.memories = {arch.levels[stack[-1]].of_memory: stack for stack in arch.stacks}
         self.keep = np.array([[name not in level.bypass for name in tensors] for level in arch.levels])
-        self.keep[0] = True  # (level, tensor)
+        self.keep[0] = [not arch.home(name) for name in tensors]  # (level, tensor)
         for stack in self.memories.values():
             if len(stack) > 1:
                 self._place(stack)
@@ -57,8 +57,12 @@ class Kept:
 
     def _place(self, stack: range, keep: Sequence[str] = (), bypass: Sequence[str] = ()) -> None:
         """Keep tensors of a memory with uneven placement in this order, outermost first, then those it may keep."""
-        without = self.arch.levels[stack[0]].bypass.union(bypass)
+        resident = self.arch.levels[stack[-1]].resident
+        without = self.arch.levels[stack[0]].bypass.union(bypass, resident)
         order = list(dict.fromkeys([*keep, *(name for name in self.tensors if name not in without)]))
         self.keep[stack.start : stack.stop] = False
-        for level, name in zip(reversed(stack), reversed(order), strict=False):
+        self.keep[stack[-1]] = [name in resident for name in self.tensors]
+        for level, name in zip(
+            reversed(stack), reversed([name for name in order if name not in resident]), strict=False
+        ):
             self.keep[level, self.tensors.index(name)] = True

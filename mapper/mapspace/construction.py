@@ -215,6 +215,6 @@ def _name_faults(arch: Architecture, workload: Workload) -> list[str]:
             faults.append(f"{level.name} must both keep and bypass {tensor}")
         if level is arch.levels[0]:
             name = f"{level.of_memory} is the outermost level"
-            faults += [f"{name} and cannot bypass {t}" for t in sorted(bypass)]
+            faults += [f"{name} and cannot bypass {t}" for t in sorted(bypass) if not arch.home(t)]
             faults += [f"{name} and holds whole tensors: its placement is even"] * (level.placement != "even")
     return faults

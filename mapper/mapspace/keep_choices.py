@@ -25,9 +25,10 @@ class _Stack:
 
     levels: range
     options: Bools  # (option, level, tensor)
+    resident: Bools  # (tensor,) what the last level has beside
 
     @classmethod
-    def of(cls, levels: range, may: Sequence[int], must: Levels, tensors: int, *, even: bool) -> Self:
+    def of(cls, levels: range, may: Sequence[int], must: Levels, resident: Bools, *, even: bool) -> Self:
         """List the sequences, if `even` those in order, of tensors it `may` keep with all that it `must`."""
         listed = [
             sequence
@@ -36,17 +37,18 @@ class _Stack:
             if must <= set(subset)
             for sequence in ([subset] if even else permutations(subset))
         ]
-        options = np.zeros((len(listed), len(levels), tensors), bool)
+        options = np.zeros((len(listed), len(levels), len(resident)), bool)
         for option, sequence in zip(options, listed, strict=True):
             option[range(len(levels) - len(sequence), len(levels)), sequence] = True
-        return cls(levels, options)
+        options[:, -1] |= resident
+        return cls(levels, options, resident)
 
     def pattern(self, option: Bools) -> tuple[Levels, Levels]:
         """Return the levels that have no loops with an option # (level, tensor), and those that need one.
 
         No loop stands in an empty level; where tensors are not in the order of the workload, one stands between them.
         """
-        tensors = [int(row.argmax()) if row.any() else -1 for row in option]
+        tensors = [int(row.argmax()) if row.any() else -1 for row in option & ~self.resident]
         idle = [level for level, tensor in zip(self.levels[:-1], tensors, strict=False) if tensor < 0]
         needed = [
             level for level, (one, other) in zip(self.levels, pairwise(tensors), strict=False) if one > other >= 0
@@ -59,7 +61,7 @@ class _Stack:
         for i, option in enumerate(self.options):
             by_pattern.setdefault(self.pattern(option), []).append(i)
         for (idle, needed), indices in by_pattern.items():
-            yield idle, needed, type(self)(self.levels, self.options[indices])
+            yield idle, needed, type(self)(self.levels, self.options[indices], self.resident)
 
     def places(self, keep: Bools) -> BigInts:
         """Return the option of each mapping # (mapping, level, tensor) of all levels; -1 where it is none of these."""
@@ -94,12 +96,12 @@ class KeepChoices:
         """List them; `even`: each stack has its tensors in the order of the workload only."""
         self._arch, self._workload = arch, workload
         names = [tensor.name for tensor in workload.tensors]
-        may = np.array([[name not in level.bypass for name in names] for level in arch.levels])
-        must = np.array([[name in level.keep or not i for name in names] for i, level in enumerate(arch.levels)])
+        may, must, stays = _allowed(arch, names)
         several = [levels for levels in arch.stacks if len(levels) > 1]
         self.stacks = stacks if stacks is not None else [
-            _Stack.of(levels, np.flatnonzero(may[levels[0]]).tolist(),
-                      frozenset(np.flatnonzero(must[levels[0]]).tolist()), len(names), even=even)
+            _Stack.of(levels, np.flatnonzero(may[levels[0]] & ~stays[levels[-1]]).tolist(),
+                      frozenset(np.flatnonzero(must[levels[0]] & ~stays[levels[-1]]).tolist()),
+                      stays[levels[-1]], even=even)
             for levels in several
         ]  # fmt: skip
         for levels in several:
@@ -214,3 +216,11 @@ class KeepChoices:
         for stack, option in zip(self.stacks, options, strict=True):
             keep[:, stack.levels.start : stack.levels.stop] = stack.options[option]
         return keep
+
+
+def _allowed(arch: Architecture, names: Sequence[str]) -> tuple[Bools, Bools, Bools]:
+    """Which tensors each level may keep, which it must, and which are resident there. # (level, tensor) each"""
+    may = [[name not in level.bypass for name in names] for level in arch.levels]
+    must = [[level.must_keep(name) or i == arch.home(name) for name in names] for i, level in enumerate(arch.levels)]
+    resident = [[name in level.resident for name in names] for level in arch.levels]
+    return np.array(may), np.array(must), np.array(resident)

@@ -17,9 +17,10 @@ def sorted_placement(space: Mapspace, batch: MappingBatch) -> MappingBatch:
     for stack in space.arch.stacks:
         slots = [space.orders.temporal[level] for level in stack[:-1]]
         loops = [(batch.factors[:, slot] > 1).any(axis=1) for slot in slots]
+        resident = [tensor.name in space.arch.levels[stack[-1]].resident for tensor in space.workload.tensors]
         for _ in slots:
             for level, between in zip(stack[:-1], loops, strict=True):
-                keep = _exchanged(keep, level, ~between)
+                keep = _exchanged(keep, level, ~between, np.array(resident))
     return batch if keep is batch.keep else replace(batch, keep=keep)
 
 
@@ -47,13 +48,17 @@ def sample_alike(space: Mapspace, rng: np.random.Generator, n: int, choices: int
     return replace(batch, keep=space.keep_choices.sample(rng, choices)[np.arange(n) % choices])
 
 
-def _exchanged(keep: Bools, level: int, where: Bools) -> Bools:
-    """Exchange the tensors of a level and the next where both have one, not in order, and `where` # (mapping,)."""
-    above, below = keep[:, level], keep[:, level + 1]
+def _exchanged(keep: Bools, level: int, where: Bools, resident: Bools) -> Bools:
+    """Exchange the tensors of a level and the next where both have one, not in order, and `where` # (mapping,).
+
+    What is `resident` # (tensor,) in the last level stays there.
+    """
+    above, below = keep[:, level] & ~resident, keep[:, level + 1] & ~resident
     both = above.any(axis=1) & below.any(axis=1)
     wrong = np.flatnonzero(where & both & (above.argmax(axis=1) > below.argmax(axis=1)))
     if not len(wrong):
         return keep
     changed = keep.copy()
-    changed[wrong, level], changed[wrong, level + 1] = below[wrong], above[wrong]
+    changed[wrong, level] ^= above[wrong] ^ below[wrong]
+    changed[wrong, level + 1] ^= above[wrong] ^ below[wrong]
     return changed

@@ -62,5 +62,5 @@ def _kept(batch: MappingBatch) -> Iterator[str]:
         for tensor, keeps in zip(batch.workload.tensors, row, strict=True):
             if keeps and tensor.name in level.bypass:
                 yield f"{name} must bypass {tensor.name}, and the mapping keeps it there"
-            elif not keeps and tensor.name in level.keep:
+            elif not keeps and batch.arch.levels[levels[-1]].must_keep(tensor.name):
                 yield f"{name} must keep {tensor.name}, and the mapping bypasses it there"

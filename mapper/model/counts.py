@@ -197,13 +197,13 @@ def _add_pair(columns: _Columns, tensor: Tensor, v: int, parent: int, child: int
     columns.flag((parent, v), exact)
     if tensor.output:
         columns.add("updates", (parent, v), moved)
-        columns.add("reads", (parent, v), moved - nest.distinct(tensor, parent))
+        columns.add("reads", (parent, v), moved - _first(nest, tensor, parent))
     else:
         columns.add("reads", (parent, v), moved)
     if not macs:
         # without a fanout between the two, what one hands out is what the other receives
         filled = DataMovement(nest, tensor, child).words() if nest.fans_out(parent, child) else moved
-        columns.add("fills", (child, v), filled - nest.distinct(tensor, child) if tensor.output else filled)
+        columns.add("fills", (child, v), filled - _first(nest, tensor, child))
         if tensor.output:  # each word that comes in, or begins there, leaves once
             columns.add("drains", (child, v), filled)
     _add_busiest(columns, tensor, parent, child, exact)
@@ -217,13 +217,17 @@ def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exa
         moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
         if tensor.output:
             columns.add("origin_writes", (parent,), moved)
-            columns.add("origin_reads", (parent,), moved - nest.distinct(tensor, parent, origin=True))
+            columns.add("origin_reads", (parent,), moved - _first(nest, tensor, parent, origin=True))
         else:
             columns.add("origin_reads", (parent,), moved)
             columns.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
     if child < nest.levels and levels[child].limited:
         filled = DataMovement(nest, tensor, child, origin=True).words()
-        first = nest.distinct(tensor, child, origin=True) if tensor.output else 0
-        columns.add("origin_writes", (child,), filled - first)
+        columns.add("origin_writes", (child,), filled - _first(nest, tensor, child, origin=True))
         if tensor.output:
             columns.add("origin_drains", (child,), filled)
+
+
+def _first(nest: NestAnalysis, tensor: Tensor, level: int, *, origin: bool = False) -> Numbers | int:
+    """Count the words at a level whose first update needs no read, and no fill where it is not the outermost."""
+    return nest.distinct(tensor, level, origin=origin) if tensor.begins_empty else 0

@@ -93,12 +93,13 @@ class _Pair:
         outer = self.names[self.parent]
         if self.tensor.output:
             yield Explanation(self.tensor.name, outer, "updates", moved)
-            yield Explanation(self.tensor.name, outer, "reads", (*moved, self._distinct(self.parent), *drained))
+            first = (self._distinct(self.parent),) if self.tensor.begins_empty else ()
+            yield Explanation(self.tensor.name, outer, "reads", (*moved, *first, *drained))
         else:
             yield Explanation(self.tensor.name, outer, "reads", moved)
         if self.child < self.nest.levels:
             filled = self._moved(DataMovement(self.nest, self.tensor, self.child))
-            first = (self._distinct(self.child),) if self.tensor.output else ()
+            first = (self._distinct(self.child),) if self.tensor.begins_empty else ()
             yield Explanation(self.tensor.name, self.names[self.child], "fills", (*filled, *first))
 
     def _moved(self, flow: DataMovement) -> tuple[Term, ...]:

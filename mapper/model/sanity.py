@@ -65,8 +65,8 @@ def _traffic(batch: MappingBatch, costs: Costs) -> list[str]:
         words = touched_words(batch.workload, tensor)
         moved = (costs.counts.updates if tensor.output else costs.counts.reads)[:, :, v]
         if tensor.output and costs.options.drain_reads:
-            inner = np.minimum(moved, costs.counts.reads[:, :, v])[:, 1:]
-            moved = np.concatenate([moved[:, :1], inner], axis=1)
+            inner = np.arange(batch.keep.shape[1]) != batch.arch.home(tensor.name)
+            moved = np.where(inner, np.minimum(moved, costs.counts.reads[:, :, v]), moved)
         short = batch.keep[:, :, v] & (moved < words)
         for level in np.flatnonzero(short.any(axis=0)):
             name = batch.arch.levels[level].name

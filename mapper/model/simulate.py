@@ -16,10 +16,7 @@ from ..mapping import MappingBatch
 from .counts import Counts
 from .nests import Crossings
 from .simulate_registers import cycles_of_two_registers
-
-Box = tuple[tuple[int, int], ...]  # per dim: start, end (clipped at the dim's size)
-Words = frozenset[tuple[int, ...]]
-Instance = tuple[int, ...]  # of a level, by its coordinates along the axes outside it
+from .simulate_words import Box, Instance, Words, first_words, words_under
 
 
 @dataclass(frozen=True)
@@ -117,7 +114,8 @@ class _Nest:
         for v, tensor in enumerate(tensors):
             keepers = [level for level in range(self.levels) if self.keep[level, v]]
             for parent, child in zip(keepers, [*keepers[1:], self.levels], strict=True):
-                tile_words[0, parent, v] = max(len(w) for w in self.tiles(tensor, parent))
+                tile = 0 if tensor.name in self.arch.levels[parent].resident else parent
+                tile_words[0, parent, v] = max(len(w) for w in self.tiles(tensor, tile))
                 traffic = self._pair(counts, v, tensor, parent, child)
                 for level, words in traffic.crossed.items():
                     crossed[0, level, v] = words
@@ -155,7 +153,7 @@ class _Nest:
             for at in product(*(range(loop.bound) for loop in axes)):
                 box = self.box(loops, step, axes, at, c)
                 if box is not None:
-                    yield _words(self.workload, tensor, box)
+                    yield words_under(self.workload, tensor, box)
 
     def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> _Traffic:
         """Run the traffic of `tensor` between keeper `parent` and its next keeper inside, `child`."""
@@ -167,16 +165,15 @@ class _Nest:
         total = float(sum(traffic.moved.values()))
         if tensor.output:
             counts.updates[0, parent, v] += total
-            counts.reads[0, parent, v] += total - sum(map(len, traffic.parent_seen.values()))
+            first = first_words(tensor, traffic.parent_seen, origin_p)
+            counts.reads[0, parent, v] += total - first[0]
             counts.origin_writes[0, parent] += traffic.moved[origin_p]
-            counts.origin_reads[0, parent] += traffic.moved[origin_p] - len(traffic.parent_seen[origin_p])
+            counts.origin_reads[0, parent] += traffic.moved[origin_p] - first[1]
         else:
             counts.reads[0, parent, v] += total
             counts.origin_reads[0, parent] += traffic.moved[origin_p]
         if child < self.levels:
-            first = (0, 0)
-            if tensor.output:
-                first = sum(map(len, traffic.child_seen.values())), len(traffic.child_seen[origin_c])
+            first = first_words(tensor, traffic.child_seen, origin_c)
             counts.fills[0, child, v] += sum(traffic.filled.values()) - first[0]
             counts.origin_writes[0, child] += traffic.filled[origin_c] - first[1]
             if tensor.output:
@@ -197,7 +194,7 @@ def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[L
             box = nest.box(loops, step, axes, at, child)
             if box is None:
                 continue
-            tile = _words(nest.workload, tensor, box)
+            tile = words_under(nest.workload, tensor, box)
             new = tile if child == nest.levels else tile - held.get(at, frozenset())
             leaving = held.get(at, frozenset()) - tile
             traffic.drained[at] = traffic.drained.get(at, 0) + len(leaving)
@@ -220,17 +217,6 @@ def _traffic(nest: _Nest, tensor: Tensor, parent: int, child: int, loops: list[L
 def _arrays(nest: _Nest, levels: range, axes: list[Loop]) -> dict[int, int]:
     """Of each of `levels` with an array, which the words cross, how many of `axes` tell its instances apart."""
     return {i: sum(loop.level < i for loop in axes) for i in levels if nest.arch.levels[i].instances_below > 1}
-
-
-def _words(workload: Workload, tensor: Tensor, box: Box) -> Words:
-    """The words of `tensor` under a box of dims: per rank the whole interval between its ends."""
-    index = {dim: d for d, dim in enumerate(workload.dims)}
-    intervals = []
-    for rank in tensor.ranks:
-        first = sum(term.coef * box[index[term.dim]][0] for term in rank)
-        last = sum(term.coef * (box[index[term.dim]][1] - 1) for term in rank)
-        intervals.append(range(first, last + 1))
-    return frozenset(product(*intervals))
 
 
 class _Array:

@@ -59,10 +59,11 @@ def certified_mapping(batch: MappingBatch, table: EnergyTable, options: Charges)
 def kept_names(arch: Architecture, workload: Workload, keep: Bools) -> dict[str, list[str]]:
     """List the names of the tensors that each memory keeps, by its name; `keep` # (level, tensor).
 
-    Those of a stack of levels are in the order of the levels, the outermost first.
+    Those of a stack of levels are in the order of the levels, the outermost first, then what is resident.
     """
     tensors = [tensor.name for tensor in workload.tensors]
     kept: dict[str, list[str]] = {level.of_memory: [] for level in arch.levels}
     for level, row in zip(arch.levels, keep.tolist(), strict=True):
-        kept[level.of_memory] += [name for name, keeps in zip(tensors, row, strict=True) if keeps]
+        names = [name for name, keeps in zip(tensors, row, strict=True) if keeps]
+        kept[level.of_memory] += sorted(names, key=lambda name: (name in level.resident, name))
     return kept

@@ -127,13 +127,14 @@ class Pruning:
         energy = np.full(len(batch), self._between_pj)
         for v, tensor in enumerate(batch.workload.tensors):
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
-                if child == nest.levels or parent == 0 and outermost:
+                home = parent == batch.arch.home(tensor.name)
+                if child == nest.levels or home and outermost:
                     charge = distribution_cost(batch.arch, self.table, tensor, parent, child)
                     part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
                     energy[where] += charge.pj * DataMovement(part, tensor, child, parent).least_words()
                     if charge.first_pj:
                         energy[where] -= charge.first_pj * part.distinct(tensor, parent)
-                elif parent == 0:
+                elif home:
                     energy[where] += self._outermost_pj[v]
         return energy
 

@@ -82,7 +82,7 @@ def read_mappings(
     factors = np.ones((n, slots, len(names.dims)), np.int64)
     order = np.empty((n, levels, len(names.dims)), np.int8)
     keep = np.zeros((n, levels, len(names.tensors)), bool)
-    keep[:, 0] = True
+    keep[:, 0] = [not names.arch.home(name) for name in names.tensors]
     faults: dict[int, str] = {}
     for i, values in enumerate(mappings):
         try:

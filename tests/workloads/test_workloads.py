@@ -177,7 +177,7 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         path = tmp_path / f"example{index}.yaml"
         path.write_text(text)
         found.append(load_workload(path))
-    conv1, strided, two_layers = found
+    conv1, strided, two_layers, block = found
     assert isinstance(conv1, Workload)
     assert isinstance(strided, Workload)
     assert isinstance(two_layers, Network)
@@ -186,6 +186,11 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
     assert strided.tensors[1].projection == "[N, P*2 + R]"
     assert [(one.name, count) for one, count in two_layers.layers] == [("conv", 3), ("pool", 1), ("fc", 1)]
     assert two_layers.macs == 3 * 8 * 8 * 16 * 9 + 8 + 2_048_000
+    assert isinstance(block, Network)
+    assert [(edge.producer, edge.consumer) for edge in block.edges] == [
+        ("expand", "depthwise"),
+        ("depthwise", "project"),
+    ]
 
 
 def test_ways_to_name_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,14 @@ TOLD = {
     "TensorSection.projection": "An index per rank: a sum of dims with coefficients of at least 1, as P*stride + R.",
     "TensorSection.output": "Whether this is the output. Each of its ranks is a single dim.",
     "TensorSection.word_bits": "The width of its words in bits; else the machine's.",
+    **{
+        f"{entry}.{key}": text
+        for entry in ("Reference", "CountedShaped", "CountedExplicit")
+        for key, text in (
+            ("from", "The layer above that makes an input, by the input's name here."),
+            ("pad", "Zeros around what other layers made, along the windows of these dims: one number, or two."),
+        )
+    },
     "CountedShaped.count": "How often the network has this layer.",
     "CountedExplicit.count": "How often the network has this layer.",
     "Reference.layer": "A layer of the library, as resnet50/fc, or the file of a layer beside this one.",
@@ -30,7 +38,9 @@ TOLD = {
     "NetworkFile.layers": "The layers in their order: of a shape, with their dims, or named from elsewhere.",
 }
 _STEP: Schema = {"anyOf": [{"type": "integer", "minimum": 1}, EXPRESSION]}
+_ZEROS: Schema = {"anyOf": [{"type": "integer", "minimum": 0}, EXPRESSION]}
 OTHER: dict[str, Schema] = {
+    "_both_ends": {"anyOf": [*_ZEROS["anyOf"], {"type": "array", "items": _ZEROS, "minItems": 2, "maxItems": 2}]},
     "_name": {"type": "string", "pattern": r"^[^\s/]+$"},
     "word": {"type": "string", "pattern": r"^[A-Za-z_]\w*$"},
     "_steps": {"anyOf": [*_STEP["anyOf"], {"type": "array", "items": _STEP, "minItems": 1}]},

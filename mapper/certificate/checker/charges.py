@@ -47,7 +47,7 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
             update_pj = share * figures.update_pj if tensor.output else 0.0
             between = f"{tensor.name}:{names[parent]}>{names[child]}"
             wires = [_hop_pj(problem, tensor, level) for level in range(parent, child)]
-            first_pj = pj if tensor.output else 0.0
+            first_pj = pj if _begins_empty(tensor) else 0.0
             listed.append(Charge(between, tensor, child, parent, pj + update_pj, first_pj, hop_pj=wires[0]))
             for level, hop_pj in enumerate(wires[1:], parent + 1):
                 passing = f"{tensor.name}:{names[level]}>{names[child]}"
@@ -56,8 +56,13 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
                 figures, share = table.levels[child], _vectors_per_word(arch, tensor, child)
                 pj, into = share * figures.write_pj, f"{tensor.name}:>{names[child]}"
                 read_pj = share * figures.read_pj if tensor.output and problem.costs.drain_reads else 0.0
-                listed.append(Charge(into, tensor, child, None, pj + read_pj, pj if tensor.output else 0.0))
+                listed.append(Charge(into, tensor, child, None, pj + read_pj, pj if _begins_empty(tensor) else 0.0))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
+
+
+def _begins_empty(tensor: Tensor) -> bool:
+    """Test whether first updates of the words of a tensor need no read: an output that holds no sums before."""
+    return tensor.output and not tensor.accumulates
 
 
 def _hop_pj(problem: Problem, tensor: Tensor, level: int) -> float:
@@ -88,12 +93,12 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
                 arch.levels[parent],
                 (f"{tensor.name}:{names[parent]}>{names[child]}", tensor, child, parent),
             )
-            add(parent, "reads", storage.read_bandwidth, sent, tensor.output)
+            add(parent, "reads", storage.read_bandwidth, sent, _begins_empty(tensor))
             if tensor.output:
                 add(parent, "writes", storage.write_bandwidth, sent, False)
             if child < len(arch.levels):
                 received = f"{tensor.name}:>{names[child]}", tensor, child, None
-                add(child, "writes", arch.levels[child].write_bandwidth, received, tensor.output)
+                add(child, "writes", arch.levels[child].write_bandwidth, received, _begins_empty(tensor))
                 if tensor.output and problem.costs.drain_reads:  # what a level receives or begins it passes up once
                     add(child, "reads", arch.levels[child].read_bandwidth, received, False)
     return by_flow

@@ -179,8 +179,9 @@ class Columns:
         return tiles
 
     def _tile(self, group: Group, tensor: Tensor, level: int) -> Floats:
-        """Compute the words of the largest tile: the factor of a group. # (row,)"""
+        """Compute the words of the largest tile, of a resident tensor all: the factor of a group. # (row,)"""
         words = np.ones(len(group))
+        level = 0 if tensor.name in self.arch.levels[level].resident else level
         for rank in tensor.ranks:
             length = np.ones(len(group))
             for term in rank:

@@ -18,18 +18,19 @@ def least_cycles(arch: Architecture, workload: Workload, drain_reads: bool) -> i
     Every MAC takes a unit for a cycle. A level that must keep a tensor sends each word of it that is used inwards, or
     receives it, at least once (the outermost level keeps all, and receives only outputs), and its instances share these
     words; it reads and writes at the same time. With `drain_reads` an inner level reads each word of an output that
-    moves up.
+    moves up. A tensor that is resident at a level is there from the beginning, and leaves it never.
     """
     instances, least = 1, 0
     for number, level in enumerate(arch.levels):
         reads = writes = 0
         for tensor in workload.tensors:
-            if number == 0 or tensor.name in level.keep:
+            first = tensor.name in level.resident or (number == 0 and tensor.name not in level.bypass)
+            if first or tensor.name in level.keep:
                 words = _used_words(workload, tensor)
                 if tensor.output:
-                    reads, writes = reads + (words if number and drain_reads else 0), writes + words
+                    reads, writes = reads + (words if drain_reads and not first else 0), writes + words
                 else:
-                    reads, writes = reads + words, writes + (words if number else 0)
+                    reads, writes = reads + words, writes + (0 if first else words)
         for words, bandwidth in ((reads, level.read_bandwidth), (writes, level.write_bandwidth)):
             if bandwidth is not None:
                 most = Fraction(bandwidth) * instances * SLACK  # words per cycle; a file may have written 1/3

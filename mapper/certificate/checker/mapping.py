@@ -69,6 +69,8 @@ def _check_placement(problem: Problem, factors: Ints, keep: Bools) -> None:
     of the workload. Raises Refused.
     """
     temporal = [s for s, slot in enumerate(problem.arch.slots) if slot.axis is None]
+    names = [tensor.name for tensor in problem.workload.tensors]
+    keep = keep & [[name not in level.resident for name in names] for level in problem.arch.levels]
     for memory in problem.memories:
         for level, inner in pairwise(memory.levels):
             loops = (factors[temporal[level]] > 1).any()
@@ -124,9 +126,10 @@ def _kept_bits(batch: MappingBatch, level: int) -> int:
     bounds, workload, bits = batch.factors[0].astype(object), batch.workload, 0
     inside = [s for s, slot in enumerate(batch.arch.slots) if slot.level >= level]
     extent = {dim: min(int(np.prod(bounds[inside, d])), workload.sizes[d]) for d, dim in enumerate(workload.dims)}
+    whole = dict(zip(workload.dims, workload.sizes, strict=True))
     for v, tensor in enumerate(workload.tensors):
-        words = 1
+        words, extents = 1, whole if tensor.name in batch.arch.levels[level].resident else extent
         for rank in tensor.ranks:
-            words *= 1 + sum(term.coef * (extent[term.dim] - 1) for term in rank)
+            words *= 1 + sum(term.coef * (extents[term.dim] - 1) for term in rank)
         bits += words * batch.arch.levels[level].bits(tensor.name, tensor.word_bits) if batch.keep[0, level, v] else 0
     return bits

@@ -20,8 +20,9 @@ class TileSizes:
     _reaches: dict[tuple[int, int, int, int], Numbers] = field(default_factory=dict)
 
     def words(self, level: int, tensor: Tensor) -> Numbers:
-        """Words of the largest tile of `tensor` at `level`, kept there or not. # (mapping,)"""
+        """Words of the largest tile of `tensor` at `level`, kept there or not; all of a resident one. # (mapping,)"""
         nest = self.nest
+        level = 0 if tensor.name in nest.batch.arch.levels[level].resident else level
         index = {dim: d for d, dim in enumerate(nest.batch.workload.dims)}
         ranks = [[(index[t.dim], t.coef) for t in rank if index[t.dim] in nest.dims] for rank in tensor.ranks]
         # along a rank, 1 and the reaches of its dims; the 1 goes with the first

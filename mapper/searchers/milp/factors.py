@@ -71,6 +71,11 @@ class Factors:
         """Return the words of a tensor's tile at a level; one at the MACs. With a `parent`, of all tiles below it that
         stand side by side."""
         side = range(0) if parent is None else range(parent, level)
+        level = (
+            0
+            if level < len(self.space.arch.levels) and tensor.name in self.space.arch.levels[level].resident
+            else level
+        )
         workload, forms, windows = self.space.workload, list[Form](), list[Window]()
         for rank in tensor.ranks:
             terms = [(term.coef, workload.dims.index(term.dim)) for term in rank]

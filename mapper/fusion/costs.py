@@ -1,0 +1,108 @@
+"""What a group costs: the sum of its stages in all steps, and of what comes and goes for kept tensors."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...arch import Storage
+from ...energy import EnergyTable, LevelEnergy
+from ...workloads import Tensor
+from ..model import rate
+from ..model.figures import Mapped
+from ..problem import Charges
+from .held_words import KeptTensor
+from .machine import Standing
+from .steps import StepLayer
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """The words of a kept tensor between the outermost level and the keeper, in all steps together."""
+
+    tensor: Tensor
+    reads: int  # of the outermost level
+    updates: int  # of the outermost level
+    fills: int  # of the keeper
+    drains: int  # of the keeper: words that move up
+
+    @classmethod
+    def of(cls, tensor: Tensor, kept: KeptTensor) -> "Transfer":
+        """Count those of a tensor, as of a level next to the outermost (docs/model.md, rules 2 to 4)."""
+        if not tensor.output:
+            return cls(tensor, kept.moved, 0, kept.moved, 0)
+        again = kept.moved - (kept.distinct if tensor.begins_empty else 0)
+        return cls(tensor, again, kept.moved, again, kept.moved)
+
+    def energy_pj(
+        self, outer: tuple[Storage, LevelEnergy], keeper: tuple[Storage, LevelEnergy], *, drain_reads: bool
+    ) -> float:
+        """Compute its energy at both levels."""
+        level, figures = outer
+        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
+        energy = share * (self.reads * figures.read_pj + self.updates * figures.update_pj)
+        level, figures = keeper
+        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
+        return energy + share * (self.fills * figures.write_pj + drain_reads * self.drains * figures.read_pj)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupCosts:
+    """Energy and cycles of a group whose stages have these mappings."""
+
+    standing: Standing
+    energies: EnergyTable
+    charges: Charges
+    layers: Mapping[StepLayer, int]  # each with the number of its steps
+    mapped: Mapping[StepLayer, Mapped]
+
+    @cached_property
+    def transfers(self) -> tuple[Transfer, ...]:
+        """What comes and goes for kept tensors."""
+        group = self.standing.group
+        return tuple(
+            Transfer.of(next(own for own in group.stages[stage].tensors if own.name == name), kept)
+            for (stage, name), kept in self.standing.kept.items()
+        )
+
+    @cached_property
+    def transfer_cycles(self) -> int:
+        """The cycles of these words, which nothing else goes on beside: the slowest of both levels and directions."""
+        outer, keeper = self.standing.arch.levels[0], self.standing.arch.levels[self.standing.level]
+        drained = sum(own.drains for own in self.transfers) if self.charges.drain_reads else 0
+        flows = (
+            (outer.read_bandwidth, sum(own.reads for own in self.transfers)),
+            (outer.write_bandwidth, sum(own.updates for own in self.transfers)),
+            (keeper.read_bandwidth, drained),
+            (keeper.write_bandwidth, sum(own.fills for own in self.transfers)),
+        )
+        return max(_cycles(words, bandwidth) for bandwidth, words in flows)
+
+    @cached_property
+    def transfer_pj(self) -> float:
+        """The energy of these words, and the leakage of these cycles."""
+        arch, level = self.standing.arch, self.standing.level
+        ends = [(arch.levels[i], self.energies.levels[i]) for i in (0, level)]
+        words = sum(own.energy_pj(*ends, drain_reads=self.charges.drain_reads) for own in self.transfers)
+        return words + self.charges.leak_pj_per_cycle(arch, self.energies) * self.transfer_cycles
+
+    @cached_property
+    def energy_pj(self) -> float:
+        """The energy of all steps."""
+        return self.transfer_pj + sum(n * self.mapped[layer].energy_pj for layer, n in self.layers.items())
+
+    @cached_property
+    def cycles(self) -> int:
+        """The cycles of all steps: stages take turns."""
+        return self.transfer_cycles + sum(n * int(self.mapped[layer].cycles) for layer, n in self.layers.items())
+
+    @property
+    def edp(self) -> float:
+        """Energy-delay product, in pJ * cycles."""
+        return self.energy_pj * self.cycles
+
+
+def _cycles(words: int, bandwidth: float | None) -> int:
+    if bandwidth is None:
+        return 0
+    many, cycles = rate(bandwidth)
+    return int(-(-words * cycles // many))

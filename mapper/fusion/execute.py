@@ -1,0 +1,290 @@
+"""The executor of a group: it walks the shared loops step by step, with every word. The truth in tests.
+
+Nothing here is clever on purpose, and nothing is shared with the closed form in intervals.py, held_words.py and
+steps.py: sets of words are needed, computed, held and dropped as docs/fusion.md says, and values are computed from the
+words that are there. A stage in a step is executed by the executor of layers (model/simulate.py).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...workloads import Tensor, Workload
+from ..mapping import MappingBatch
+from ..model import Counts, simulate
+from .group import Group, Link
+from .steps import StepLayer
+
+Array = NDArray[np.float64]
+Word = tuple[int, ...]
+Words = frozenset[Word]
+Step = tuple[int, ...]  # the index of each shared loop
+Ends = dict[str, tuple[int, int]]  # per dim: start, end; empty where nothing is computed
+
+
+class NoBoxError(Exception):
+    """What a stage would have to compute is no box: no group retains words like this."""
+
+
+@dataclass
+class Executed:
+    """What executing a group counts."""
+
+    output: Array
+    layers: Counter[StepLayer] = field(default_factory=Counter)
+    counts: dict[StepLayer, Counts] = field(default_factory=dict)  # of one step
+    between: dict[tuple[int, int], int] = field(default_factory=dict)  # (producer, stage) -> most words in any step
+    most: dict[tuple[int, str], int] = field(default_factory=dict)  # words of the largest tile of a kept tensor
+    moved: dict[tuple[int, str], int] = field(default_factory=dict)  # words of it that come, or begin
+    distinct: dict[tuple[int, str], int] = field(default_factory=dict)
+
+
+def execute(
+    group: Group, inputs: Mapping[tuple[int, str], Array], mappings: Mapping[StepLayer, MappingBatch] | None = None
+) -> Executed:
+    """Execute a group on inputs by (stage, tensor), and each stage in each step by its mapping, where there is one.
+
+    Raises NoBoxError where some stage would compute no box.
+    """
+    run = _Run(group, inputs)
+    run.plan()
+    run.compute()
+    for key in group.depths:
+        run.keep(*key)
+    for layer in run.executed.layers:
+        if mappings is not None:
+            run.executed.counts[layer] = simulate(mappings[layer])
+    return run.executed
+
+
+class _Run:
+    """One execution."""
+
+    def __init__(self, group: Group, inputs: Mapping[tuple[int, str], Array]) -> None:
+        self.group, self.inputs = group, inputs
+        self.steps: list[Step] = list(product(*(range(group.trips(loop)) for loop in group.loops)))
+        self.boxes: list[dict[Step, Ends]] = [{} for _ in group.stages]
+        self.during: dict[int, dict[Step, Words]] = {}  # words of each stage's output that are there while it is read
+        self.after: dict[int, dict[Step, Words]] = {}  # and those that stay
+        last = group.stages[-1]
+        self.executed = Executed(np.zeros(_extents(last.output, last)))
+
+    def plan(self) -> None:
+        """Find what each stage computes in each step, from the last to the first."""
+        last, tiles = self.group.stages[-1], dict(self.group.shared)
+        for step in self.steps:
+            at = dict(zip(self.group.loops, step, strict=True))
+            self.boxes[-1][step] = {
+                dim: (at[dim] * tiles[dim], min((at[dim] + 1) * tiles[dim], size)) if dim in tiles else (0, size)
+                for dim, size in zip(last.dims, last.sizes, strict=True)
+            }
+        for stage in reversed(range(len(self.group.stages) - 1)):
+            self._plan_stage(stage)
+
+    def _plan_stage(self, stage: int) -> None:
+        needed = {step: self._needed(stage, step) for step in self.steps}
+        uses: dict[Word, list[int]] = {}
+        for number, step in enumerate(self.steps):
+            for word in needed[step]:
+                uses.setdefault(word, []).append(number)
+        layer, held = self.group.stages[stage], frozenset[Word]()
+        sizes = [layer.size(rank[0].dim) for rank in layer.output.ranks]
+        links = self.group.consumers(stage)
+        last = max(link.consumer for link in links)
+        self.during[stage], self.after[stage] = {}, {}
+        for number, step in enumerate(self.steps):
+            new = frozenset(
+                word for word in needed[step] - held if all(0 <= i < size for i, size in zip(word, sizes, strict=True))
+            )
+            self.boxes[stage][step] = self._box(layer, new)
+            before, held = held, held | needed[step]
+            self.during[stage][step] = held
+            held = frozenset(word for word in held if self._stays(uses[word], number))
+            self.after[stage][step] = held
+            for at in range(len(self.group.stages)):
+                present = before if at < stage else held if at > last else self.during[stage][step]
+                key = stage, at
+                self.executed.between[key] = max(self.executed.between.get(key, 0), len(present))
+
+    def _needed(self, stage: int, step: Step) -> Words:
+        """The words of a stage's output that later stages read in a step, in a box around them."""
+        read = [word for link in self.group.consumers(stage) for word in self._read(link, step)]
+        if not read:
+            return frozenset()
+        low, high = np.min(read, axis=0), np.max(read, axis=0)
+        return frozenset(product(*(range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True))))
+
+    def _read(self, link: Link, step: Step) -> Iterator[Word]:
+        """The words that a stage reads over a link, in the coordinates of the producer; zeros lie outside its sizes."""
+        consumer, producer = self.group.stages[link.consumer], self.group.stages[link.producer]
+        tensor = _named(consumer, link.tensor)
+        place = {dim: i for i, (dim, _) in enumerate(link.ranks) if dim is not None}
+        for word in _words(tensor, self.boxes[link.consumer][step]):
+            yield tuple(
+                word[place[rank[0].dim]] - link.ranks[place[rank[0].dim]][1] if rank[0].dim in place else 0
+                for rank in producer.output.ranks
+            )
+
+    def _stays(self, uses: list[int], number: int) -> bool:
+        """Whether a word stays after a step: if the next step that needs it differs first in a retained loop."""
+        later = next((self.steps[use] for use in uses if use > number), None)
+        if later is None:
+            return False
+        now = self.steps[number]
+        first = next(i for i, (a, b) in enumerate(zip(now, later, strict=True)) if a != b)
+        return self.group.loops[first] in self.group.retained
+
+    def _box(self, layer: Workload, new: Words) -> Ends:
+        """The box of a stage's dims for new words of its output. Raises NoBoxError where they are none."""
+        if not new:
+            return {}
+        ends = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
+        for i, rank in enumerate(layer.output.ranks):
+            along = [word[i] for word in new]
+            ends[rank[0].dim] = min(along), max(along) + 1
+        if _words(layer.output, ends) != new:
+            raise NoBoxError(f"{layer.name} would compute {len(new)} words that are no box")
+        return ends
+
+    def compute(self) -> None:
+        """Compute values step by step, from words that are there alone, and count the layers that stages are."""
+        values: list[dict[Word, float]] = [{} for _ in self.group.stages]
+        summed: set[Word] = set()
+        for step in self.steps:
+            for stage, layer in enumerate(self.group.stages):
+                box = self.boxes[stage][step]
+                if not box:
+                    continue
+                made = _product(layer, box, [self._operand(stage, tensor, step, values) for tensor in layer.tensors])
+                again = False
+                if stage == len(self.group.stages) - 1:
+                    words = _words(layer.output, box)
+                    again = words <= summed
+                    assert again or not words & summed, "a tile of the output has some sums"
+                    summed |= words
+                    for word, value in made.items():
+                        self.executed.output[word] += value
+                else:
+                    values[stage] |= made
+                sizes = tuple(box[dim][1] - box[dim][0] for dim in layer.dims)
+                self.executed.layers[StepLayer(stage, sizes, again)] += 1
+            for stage, staying in self.after.items():
+                values[stage] = {word: value for word, value in values[stage].items() if word in staying[step]}
+
+    def _operand(self, stage: int, tensor: Tensor, step: Step, values: list[dict[Word, float]]) -> Array | None:
+        """A tensor of a stage as far as its words are there; others are no numbers."""
+        if tensor.output:
+            return None
+        links = [link for link in self.group.links if link.consumer == stage and link.tensor == tensor.name]
+        if not links:
+            return self.inputs[stage, tensor.name]
+        (link,) = links
+        producer = self.group.stages[link.producer]
+        array = np.full(_extents(tensor, self.group.stages[stage]), np.nan)
+        place = [
+            next((i for i, (dim, _) in enumerate(link.ranks) if dim == rank[0].dim), None)
+            for rank in producer.output.ranks
+        ]
+        for word in np.ndindex(*array.shape):
+            own = tuple(0 if i is None else word[i] - link.ranks[i][1] for i in place)
+            if own in self.during[link.producer][step]:
+                inside = all(
+                    0 <= x < producer.size(rank[0].dim) for x, rank in zip(own, producer.output.ranks, strict=True)
+                )
+                array[word] = values[link.producer].get(own, np.nan) if inside else 0.0
+        return array
+
+    def keep(self, stage: int, name: str) -> None:
+        """Count what a kept tensor moves: its tile is what the steps of all loops inside it read."""
+        tensor, depth = _named(self.group.stages[stage], name), self.group.depths[stage, name]
+        prefixes = list(dict.fromkeys(step[:depth] for step in self.steps))
+        held, seen, moved, most = frozenset[Word](), set[Word](), 0, 0
+        for prefix in prefixes:
+            read = [
+                word
+                for step in self.steps
+                if step[:depth] == prefix and self.boxes[stage][step]
+                for word in _words(tensor, self.boxes[stage][step])
+            ]
+            if not read:
+                continue
+            low, high = np.min(read, axis=0), np.max(read, axis=0)
+            tile = frozenset(product(*(range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True))))
+            moved, most, held = moved + len(tile - held), max(most, len(tile)), tile
+            seen |= tile
+        key = stage, name
+        self.executed.most[key], self.executed.moved[key], self.executed.distinct[key] = most, moved, len(seen)
+
+
+def _named(layer: Workload, name: str) -> Tensor:
+    return next(tensor for tensor in layer.tensors if tensor.name == name)
+
+
+def _extents(tensor: Tensor, layer: Workload) -> tuple[int, ...]:
+    return tuple(sum(term.coef * (layer.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
+
+
+def _words(tensor: Tensor, box: Ends) -> Words:
+    """The words of a tensor under a box: along each rank the whole interval between its ends."""
+    if not box:
+        return frozenset()
+    sides = []
+    for rank in tensor.ranks:
+        low = sum(term.coef * box[term.dim][0] for term in rank)
+        high = sum(term.coef * (box[term.dim][1] - 1) for term in rank)
+        sides.append(range(low, high + 1))
+    return frozenset(product(*sides))
+
+
+def _product(layer: Workload, box: Ends, operands: list[Array | None]) -> dict[Word, float]:
+    """The sums of a layer over a box, by word of its output."""
+    grid = dict(zip(layer.dims, np.meshgrid(*(np.arange(*box[dim]) for dim in layer.dims), indexing="ij"), strict=True))
+
+    def index(tensor: Tensor) -> tuple[NDArray[np.int64], ...]:
+        return tuple(
+            sum((term.coef * grid[term.dim] for term in rank), np.zeros((), np.int64)) for rank in tensor.ranks
+        )
+
+    factors = np.ones([box[dim][1] - box[dim][0] for dim in layer.dims])
+    for tensor, operand in zip(layer.tensors, operands, strict=True):
+        if operand is not None:
+            factors = factors * operand[index(tensor)]
+    made: dict[Word, float] = {}
+    places = zip(*(axis.ravel().tolist() for axis in index(layer.output)), strict=True)
+    for word, value in zip(places, factors.ravel().tolist(), strict=True):
+        made[word] = made.get(word, 0.0) + value
+    return made
+
+
+def whole(group: Group, inputs: Mapping[tuple[int, str], Array]) -> Array:
+    """Compute the output of a group stage by stage, each as a whole."""
+    outputs: list[Array] = []
+    for stage, layer in enumerate(group.stages):
+        operands: list[Array | None] = []
+        for tensor in layer.tensors:
+            links = [link for link in group.links if link.consumer == stage and link.tensor == tensor.name]
+            if tensor.output or not links:
+                operands.append(None if tensor.output else inputs[stage, tensor.name])
+            else:
+                operands.append(_padded(links[0], group, outputs[links[0].producer], _extents(tensor, layer)))
+        ends = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
+        output = np.zeros(_extents(layer.output, layer))
+        for word, value in _product(layer, ends, operands).items():
+            output[word] = value
+        outputs.append(output)
+    return outputs[-1]
+
+
+def _padded(link: Link, group: Group, made: Array, extents: tuple[int, ...]) -> Array:
+    """The output of a stage as another reads it, with zeros around."""
+    producer, array = group.stages[link.producer], np.zeros(extents)
+    ranks = [rank[0].dim for rank in producer.output.ranks]
+    for word in np.ndindex(*made.shape):
+        place = tuple(word[ranks.index(dim)] + zeros if dim is not None else 0 for dim, zeros in link.ranks)
+        if all(0 <= i < extent for i, extent in zip(place, extents, strict=True)):
+            array[place] = made[word]
+    return array

@@ -1,0 +1,185 @@
+"""What each stage computes in each step of the shared loops: along each of its dims an interval.
+
+Need flows backwards. The last stage computes its tile; a stage before it computes what the stages after it read of its
+output in that step, clipped at its size, less what it computed before and still has. All are boxes, and along each dim
+of a stage at most one shared loop moves them, so a dim has one interval for each step of that loop.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import Self
+
+import numpy as np
+
+from ...workloads import Rank, Workload
+from ..mapping import Ints
+from .group import Group, Link
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """From `low` to below `high`, for each step of one shared loop; of a dim that none moves a single one. # (step,)"""
+
+    low: Ints
+    high: Ints
+    loop: str | None = None  # the shared dim that moves it
+
+    @classmethod
+    def whole(cls, size: int) -> Self:
+        """Make that of a dim that no loop moves."""
+        return cls(np.zeros(1, np.int64), np.array([size], np.int64))
+
+    @cached_property
+    def lengths(self) -> Ints:
+        """How many words there are along it. # (step,)"""
+        lengths: Ints = np.maximum(self.high - self.low, 0)
+        return lengths
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The least interval around those of all steps that are not empty; (0, 0) where all are."""
+        filled = self.lengths > 0
+        return (int(self.low[filled].min()), int(self.high[filled].max())) if filled.any() else (0, 0)
+
+    def at(self, steps: dict[str, int]) -> tuple[int, int]:
+        """Its ends in a step of all shared loops."""
+        step = 0 if self.loop is None else steps[self.loop]
+        return int(self.low[step]), int(self.high[step])
+
+    def around(self, other: "Interval") -> "Interval":
+        """Return the least interval around both; one that is empty counts for nothing.
+
+        Raises ValueError where two loops would move it.
+        """
+        if None not in (self.loop, other.loop) and self.loop != other.loop:
+            raise ValueError(f"two shared loops, {self.loop} and {other.loop}, would move one dim")
+        if self.loop != other.loop:  # one of both is the same in all steps: so is what is around them
+            (first, last), (other_first, other_last) = self.span, other.span
+            return Interval(np.array([min(first, other_first)]), np.array([max(last, other_last)]))
+        none, other_none = self.lengths == 0, other.lengths == 0
+        low = np.where(none, other.low, np.where(other_none, self.low, np.minimum(self.low, other.low)))
+        high = np.where(none, other.high, np.where(other_none, self.high, np.maximum(self.high, other.high)))
+        return Interval(low, high, self.loop)
+
+    def moved(self, by: int) -> "Interval":
+        """Return it in other coordinates; an empty one stays empty."""
+        return replace(self, low=self.low + by, high=self.high + by)
+
+    def clipped(self, size: int) -> "Interval":
+        """Return the part of it from 0 to below `size`."""
+        return replace(self, low=np.clip(self.low, 0, size), high=np.clip(self.high, 0, size))
+
+    def of(self, steps: Ints) -> "Interval":
+        """Return that of some steps alone."""
+        return replace(self, low=self.low[steps], high=self.high[steps])
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether some word is in the intervals of two steps."""
+        filled = self.lengths > 0
+        return bool((self.low[filled][1:] < self.high[filled][:-1]).any())
+
+    def new(self) -> "Interval":
+        """Return the part of it that no step before has."""
+        before = np.maximum.accumulate(
+            np.concatenate([[np.iinfo(np.int64).min], np.where(self.lengths > 0, self.high, 0)])
+        )
+        return replace(self, low=np.minimum(np.maximum(self.low, before[:-1]), np.maximum(self.high, self.low)))
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """What a stage computes: an interval per dim, and the shared loops in whose first step alone it does anything."""
+
+    dims: dict[str, Interval]
+    once: frozenset[str] = frozenset()  # retained loops that move nothing of it
+
+    def along(self, rank: Rank) -> Interval:
+        """The words of a tensor along a rank. Raises ValueError where two shared loops move it."""
+        terms = [(term.coef, self.dims[term.dim]) for term in rank]
+        loops = {interval.loop for _, interval in terms} - {None}
+        if len(loops) > 1:
+            raise ValueError(f"two shared loops, {' and '.join(sorted(map(str, loops)))}, move one window")
+        low = sum((coef * own.low for coef, own in terms), np.zeros(1, np.int64))
+        high = sum((coef * (own.high - 1) for coef, own in terms), np.ones(1, np.int64))
+        empty = reduce(or_, (own.lengths == 0 for _, own in terms), np.zeros(1, bool))
+        return Interval(np.where(empty, 0, low), np.where(empty, 0, high), next(iter(loops), None))
+
+    def running(self, loop: str, trips: int) -> Ints:
+        """The steps of a shared loop in which it may run. # (step,)"""
+        mask = np.ones(1 if loop in self.once else trips, bool)
+        for own in self.dims.values():
+            if own.loop == loop:
+                mask &= own.lengths > 0
+        return np.flatnonzero(mask)
+
+
+@dataclass(frozen=True, eq=False)
+class Between:
+    """What is needed of a tensor between stages: per rank of the producer's output, zeros of padding among it."""
+
+    ranks: tuple[Interval, ...]
+    once: frozenset[str]  # the shared loops in whose first step alone it is needed
+    producer: int
+    last: int  # the last stage that reads it
+
+
+def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
+    """Return what each stage computes, and what is needed of the output of each stage but the last.
+
+    Raises ValueError for shared loops that no group can have: two that move one window, and one in whose first step
+    alone some but not all of the stages run that read a tensor.
+    """
+    last = group.stages[-1]
+    computed: dict[int, Box] = {len(group.stages) - 1: _last_box(group, last)}
+    between: dict[int, Between] = {}
+    for stage in reversed(range(len(group.stages) - 1)):
+        links = group.consumers(stage)
+        between[stage] = _needed(group, stage, links, computed)
+        computed[stage] = _computed(group, stage, between[stage])
+    return tuple(computed[stage] for stage in range(len(group.stages))), between
+
+
+def _last_box(group: Group, last: Workload) -> Box:
+    tiles, dims = dict(group.shared), {}
+    for dim, size in zip(last.dims, last.sizes, strict=True):
+        if dim in tiles:
+            low = np.arange(group.trips(dim), dtype=np.int64) * tiles[dim]
+            dims[dim] = Interval(low, np.minimum(low + tiles[dim], size), dim)
+        else:
+            dims[dim] = Interval.whole(size)
+    return Box(dims)
+
+
+def _needed(group: Group, stage: int, links: Sequence[Link], computed: dict[int, Box]) -> Between:
+    """Collect what the stages after it read of the output of a stage, in its own coordinates."""
+    output = group.stages[stage].output
+    ranks: dict[str, Interval] = {}
+    for link in links:
+        consumer = group.stages[link.consumer]
+        tensor = next(tensor for tensor in consumer.tensors if tensor.name == link.tensor)
+        for rank, (dim, zeros) in zip(tensor.ranks, link.ranks, strict=True):
+            if dim is not None:
+                own = computed[link.consumer].along(rank).moved(-zeros)
+                ranks[dim] = ranks[dim].around(own) if dim in ranks else own
+    intervals = tuple(ranks.get(rank[0].dim, Interval.whole(1)) for rank in output.ranks)
+    every = {computed[link.consumer].once for link in links}
+    if len(every) > 1:
+        names = ", ".join(sorted(frozenset().union(*every)))
+        raise ValueError(
+            f"some stages that read what {group.stages[stage].name} makes run once for all steps over {names}"
+        )
+    return Between(intervals, next(iter(every)), stage, max(link.consumer for link in links))
+
+
+def _computed(group: Group, stage: int, needed: Between) -> Box:
+    """Return what a stage computes of what is needed of it."""
+    layer = group.stages[stage]
+    dims = {dim: Interval.whole(size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
+    for rank, interval in zip(layer.output.ranks, needed.ranks, strict=True):
+        own = interval.clipped(layer.size(rank[0].dim))
+        dims[rank[0].dim] = own.new() if own.loop in group.retained else own
+    moving = {interval.loop for interval in needed.ranks}
+    return Box(dims, frozenset(group.retained - moving))

@@ -1,0 +1,153 @@
+"""What the layers of a network hand each other: `from` and `pad` of a network file, checked against the layers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from .checking import IntExpr, Section
+from .faults import Fault
+from .reading import Document, Keys, near
+from .shapes import Word
+from .spec import Edge, Rank, Tensor, Workload
+
+Zeros = Annotated[IntExpr, Field(ge=0, lt=2**31)]
+
+
+def _both_ends(value: object) -> object:
+    return tuple(value) if isinstance(value, list | tuple) else (value, value)
+
+
+class Linked(Section):
+    """What an entry of a network says of the layers before it."""
+
+    source: Annotated[dict[Word, str], Field(alias="from")] = {}
+    # zeros before and after the words that it reads, along the windows of these dims: one number for both, or two
+    pad: dict[Word, Annotated[tuple[Zeros, Zeros], BeforeValidator(_both_ends)]] = {}
+
+
+class FitError(ValueError):
+    """The output of one layer is not what another reads."""
+
+
+def linked(producer: Workload, consumer: Workload, tensor: str, pad: Mapping[str, tuple[int, int]]) -> Edge:
+    """Make the edge by which `consumer` reads the output of `producer` as `tensor`.
+
+    Ranks of one word are left out on either side; the others run along each other in their order. `pad` has the zeros
+    before and after, by a dim of the window. Raises FitError.
+    """
+    read = next(own for own in consumer.tensors if own.name == tensor)
+    made = [(rank[0].dim, producer.size(rank[0].dim)) for rank in producer.output.ranks]
+    every = [_Read(rank, consumer, pad) for rank in read.ranks]
+    pairs = _paired(made, every)
+    if pairs is None:
+        have = " x ".join(f"{dim}={size}" for dim, size in made)
+        want = " x ".join(own.text for own in every)
+        raise FitError(
+            f"{consumer.name} reads {tensor}[{want}], and {producer.name} makes [{have}]{_hint(made, every)}"
+        )
+    ranks = tuple((dim, own.zeros[0] if dim is not None else 0) for dim, own in zip(pairs, every, strict=True))
+    return Edge(producer.name, consumer.name, tensor, ranks)
+
+
+class _Read:
+    """A rank of a tensor that a layer reads."""
+
+    def __init__(self, rank: Rank, layer: Workload, pad: Mapping[str, tuple[int, int]]) -> None:
+        self.extent = sum(term.coef * (layer.size(term.dim) - 1) for term in rank) + 1
+        self.zeros = next((pad[term.dim] for term in rank if term.dim in pad), (0, 0))
+        self.dims = [term.dim for term in rank]
+        steps = [term.coef for term in rank if term.dim in layer.output.dims]
+        self.step = steps[0] if steps and (len(rank) > 1 or steps[0] > 1) else 1  # a window may leave the last words
+        self.text = f"{'+'.join(self.dims)}={self.extent}"
+
+    def fits(self, size: int) -> bool:
+        """Whether it runs along a dim of this size: to its end, or less than a step of the window before it."""
+        return 0 <= size + sum(self.zeros) - self.extent < self.step
+
+
+def _paired(made: Sequence[tuple[str, int]], every: Sequence[_Read]) -> list[str | None] | None:
+    """Pair ranks in their order: for each that is read the dim that it runs along, None for one of one word alone."""
+    if not every:
+        return [] if all(size == 1 for _, size in made) else None
+    if made and every[0].fits(made[0][1]):
+        rest = _paired(made[1:], every[1:])
+        if rest is not None:
+            return [made[0][0], *rest]
+    if every[0].extent == 1 and not any(every[0].zeros):
+        rest = _paired(made, every[1:])
+        if rest is not None:
+            return [None, *rest]
+    return _paired(made[1:], every) if made and made[0][1] == 1 else None
+
+
+def _hint(made: Sequence[tuple[str, int]], every: Sequence[_Read]) -> str:
+    """Say how much padding would make the ranks fit, where each is a window that reads more than there is."""
+    sizes = [size for _, size in made if size > 1]
+    wide = [own for own in every if own.extent > 1]
+    if len(sizes) != len(wide):
+        return ""
+    missing = {own.dims[0]: own.extent - size - sum(own.zeros) for size, own in zip(sizes, wide, strict=True)}
+    if not all(0 <= more <= own.extent for more, own in zip(missing.values(), wide, strict=True)):
+        return ""
+    needed = {dim: more for dim, more in missing.items() if more}
+    texts = [f"{dim}: {(more + 1) // 2 + own.zeros[0]}" for (dim, more), own in zip(needed.items(), wide, strict=False)]
+    return f"; write pad: {{{', '.join(texts)}}} if zeros stand around them" if texts else ""
+
+
+class EdgesReader:
+    """Reads the edges of a network, entry by entry, each after those that it may read from."""
+
+    def __init__(self, document: Document, names: Mapping[str, Keys]) -> None:
+        """Begin; `names` has the path of every layer of the network by its name."""
+        self.document, self.names = document, names
+        self.edges: list[Edge] = []
+        self.faults: list[Fault] = []
+        self._before: dict[str, tuple[Workload, int]] = {}
+
+    def read(self, at: Keys, said: Linked, layer: Workload, count: int) -> None:
+        """Read what the entry at `at`, `count` times in the network, says of its inputs."""
+        dims = {dim for tensor in self._inputs(layer) for rank in tensor.ranks if len(rank) > 1 for dim in _dims(rank)}
+        for dim in said.pad.keys() - dims:
+            have = f": {', '.join(sorted(dims))} have" if dims else ""
+            self._fault((*at, "pad", dim), f"{layer.name} has no window along {dim}{have}")
+        if said.pad and not said.source:
+            self._fault((*at, "pad"), "goes with from: zeros stand around what another layer made")
+        for tensor, name in said.source.items():
+            self._of_tensor((*at, "from", tensor), tensor, name, said, (layer, count))
+        self._before[layer.name] = layer, count
+
+    def _of_tensor(self, path: Keys, tensor: str, name: str, said: Linked, own: tuple[Workload, int]) -> None:
+        (layer, count), inputs = own, [tensor.name for tensor in self._inputs(own[0])]
+        if tensor not in inputs:
+            self._fault(path, f'unknown input "{tensor}"; {layer.name} reads {", ".join(inputs)}')
+        elif name == layer.name:
+            self._fault(path, f"{name} would read what it makes itself")
+        elif name in self._before:
+            producer, number = self._before[name]
+            if number != count:
+                self._fault(
+                    path, f"{name} is there {number} times and {layer.name} {count} times: write them one by one"
+                )
+                return
+            try:
+                self.edges.append(linked(producer, layer, tensor, said.pad))
+            except FitError as error:
+                self._fault(path, str(error))
+        elif name in self.names:
+            self._fault(
+                path, f"{name} stands below {layer.name}: layers stand in an order in which they can be computed"
+            )
+        else:
+            self._fault(path, f'no layer "{name}" in this network{near(name, self.names)}')
+
+    @staticmethod
+    def _inputs(layer: Workload) -> list[Tensor]:
+        return [tensor for tensor in layer.tensors if not tensor.output]
+
+    def _fault(self, path: Keys, message: str) -> None:
+        self.faults.append(self.document.fault(path, message))
+
+
+def _dims(rank: Rank) -> list[str]:
+    return [term.dim for term in rank]

@@ -9,8 +9,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
-from ruby_map.arch.spec import FactorRule, LoopConstraint
+from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, load_arch
 from ruby_map.arch.timeloop import (
     NodeDumper,
     dummy_name,

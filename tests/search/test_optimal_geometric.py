@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Compute, LoopConstraint, Storage, load_arch
-from ruby_map.arch.spec import FactorRule
+from ruby_map.arch import Architecture, Compute, FactorRule, LoopConstraint, Storage, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.bounds.ascent import Ascent
 from ruby_map.mapper.bounds.dim_groups import DimGroup, grouped

@@ -1,4 +1,4 @@
-"""The import rule: the four parts, the nineteen rooms of mapper/, what each may import, and how imports are read."""
+"""The import rule: the four parts, the twenty rooms of mapper/, what each may import, and how imports are read."""
 
 import ast
 import tomllib
@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate"},
     "proof": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search"},
     "fusion": {"mapping", "problem", "model"},
+    "group_search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "fusion"},
     "searchers": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof"},
     "store": {"runtime", "mapping", "problem", "mapspace", "model"},
     "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "store"},

@@ -13,7 +13,7 @@ from ...workloads import Rank
 from ..mapping import Floats
 from .charges import MovementCost
 from .dim_groups import Cuts, DimGroup
-from .products import Product, Products, Value
+from .products import Product, Products, Shape, Value
 from .wires import Hops, hops_bound, shares
 
 
@@ -43,7 +43,7 @@ class ChargeBound:
         any_order = (product for level in self.any_order for product in level)
         return [self.always, *any_order, *(product for level in self.innermost for product in level.values())]
 
-    def energy(self, value: Value, n: int) -> tuple[Floats, list[tuple[int, int, Floats]]]:
+    def energy(self, value: Value, n: Shape) -> tuple[Floats, list[tuple[int, int, Floats]]]:
         """The least energy in any order # (set,), for `n` sets of chains, and what innermost loops add to it.
 
         Each addition is of the loop of a dim at a level: (level, dim, pJ # (set,)).
@@ -72,7 +72,7 @@ class ChargeBound:
                     additions.append((level, d, np.where(at_level, more, 0.0)))
         return lowest, additions
 
-    def wires(self, value: Value, n: int) -> Floats:
+    def wires(self, value: Value, n: Shape) -> Floats:
         """The least energy of the wires that a word passes, for `n` sets of chains. # (set,)"""
         return np.zeros(n) if self.hops is None else self.charge.hop_pj * self.hops.least(value, n)
 

@@ -70,7 +70,8 @@ class DimGroup:
         for d, of_group in self.rows.items():
             chains, rows[d] = np.unique(of_group[combinations], return_inverse=True)
             table = self.tables[d]
-            tables[d] = ChainTable(table.size, table.bounds[chains], table.numbers)
+            size = table.size if isinstance(table.size, int) else table.size[chains]
+            tables[d] = ChainTable(size, table.bounds[chains], table.numbers)
         return DimGroup(self.arch, self.workload, tables, self.dims, self.deadline, rows)
 
     @cached_property

@@ -10,6 +10,7 @@ from .dim_groups import DimGroup
 
 Product = tuple[int, ...]  # a column per group
 Value = Callable[[Product], Floats]  # of a product, for each set of chains looked at
+Shape = int | tuple[int, ...]  # how many sets of chains are looked at, in a row or a grid
 
 COLUMN_STEPS, ROWS_A_STEP = 40, 25  # steps of a column: for itself, and for so many rows one
 

@@ -21,7 +21,7 @@ from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound, charge_bound
 from .charges import charges, flows
 from .dim_groups import DimGroup
-from .products import Product, Products, Value
+from .products import Product, Products, Shape, Value
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
 
@@ -70,8 +70,8 @@ class Relaxation:
         ]  # fmt: skip
         self._limits()
 
-    def bound(self, pick: Pick, n: int) -> Bound:
-        """The bound for `n` sets of chains."""
+    def bound(self, pick: Pick, n: Shape) -> Bound:
+        """The bound for `n` sets of chains, or for a grid of them of this shape, along which entries are broadcast."""
         products: dict[Product, Floats] = {(): np.ones(n)}
 
         def value(ids: Product) -> Floats:
@@ -176,7 +176,7 @@ class Relaxation:
                 yield most, tuple(temporal[level] for level in stack)
             yield from ((0, (temporal[level],)) for level in stack[:-1] if not self.keep[level].any())
 
-    def _possible(self, value: Value, n: int) -> Bools:
+    def _possible(self, value: Value, n: Shape) -> Bools:
         possible = np.ones(n, bool)
         for capacity, tiles in self.tiles:
             possible &= sum((bits * value(tile) for _, bits, tile in tiles), np.zeros(n)) <= capacity

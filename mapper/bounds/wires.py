@@ -26,7 +26,7 @@ from ..model import hops
 from ..model.nests import distinct_sums
 from .charges import MovementCost
 from .dim_groups import DimGroup
-from .products import Product, Products, Value
+from .products import Product, Products, Shape, Value
 
 Reach = tuple[float, Product, tuple[Product, ...]]  # hops of a step, the bound, the bounds inside it on its axis
 
@@ -39,7 +39,7 @@ class Hops:
     across: Product
     climbs: "Climbs | None"  # None: the array has a single row
 
-    def least(self, value: Value, n: int) -> Floats:
+    def least(self, value: Value, n: Shape) -> Floats:
         """The least hops of a word, for `n` sets of chains. # (set,)"""
         right = _reached(self.right, value, n)
         return right if self.climbs is None else right + value(self.across) * self.climbs.least(value, n)
@@ -57,7 +57,7 @@ class Climbs:
     cells: Product  # 1 / most cells in a column
     reach: tuple[Reach, ...]  # of the dims that the tensor does not have
 
-    def least(self, value: Value, n: int) -> Floats:
+    def least(self, value: Value, n: Shape) -> Floats:
         """The least climb, for `n` sets of chains. # (set,)"""
         used = np.clip(np.rint(1.0 / value(self.rows)), 1, len(self.by_rows) - 1).astype(np.int64)
         mean = np.where(value(self.equal) > 0, self.by_rows[used], self.of_diagonals)
@@ -211,7 +211,7 @@ class _Array:
         return stacked
 
 
-def _reached(steps: Sequence[Reach], value: Value, n: int) -> Floats:
+def _reached(steps: Sequence[Reach], value: Value, n: Shape) -> Floats:
     total = np.zeros(n)
     for step, bound, inside in steps:
         total = total + step * (value(bound) - 1.0) * prod((value(inner) for inner in inside), start=np.ones(n))

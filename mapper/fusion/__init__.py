@@ -1,8 +1,10 @@
 """Fused groups: layers that hand each other tiles in one memory, executed, counted and costed."""
 
+from .build import stages_of
+from .costs import GroupCosts, Transfer
 from .execute import Executed, NoBoxError, execute, whole
 from .group import Group, Link
-from .held_words import HeldWords, KeptTensor
+from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
 from .intervals import Between, Box, Interval, boxes
 from .machine import Standing
 from .steps import StepLayer, step_layers
@@ -12,15 +14,20 @@ __all__ = [
     "Box",
     "Executed",
     "Group",
+    "GroupCosts",
     "HeldWords",
     "Interval",
     "KeptTensor",
     "Link",
+    "LoopWords",
     "NoBoxError",
+    "OuterLoop",
     "Standing",
     "StepLayer",
+    "Transfer",
     "boxes",
     "execute",
+    "stages_of",
     "step_layers",
     "whole",
 ]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from math import prod
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,8 +24,10 @@ from .intervals import Between, Box, Interval
 
 
 @dataclass(frozen=True, eq=False)
-class _Loop:
+class LoopWords:
     """Of each step of one shared loop the words of a tensor along it, by their first and last tile."""
+
+    FIGURES: ClassVar = ("inside", "ending", "beginning", "alone", "new", "old", "earlier", "later", "all")
 
     inside: Ints  # that began before and end later
     ending: Ints  # that began before and end in it
@@ -32,7 +35,7 @@ class _Loop:
     alone: Ints  # that begin and end in it
 
     @classmethod
-    def of(cls, interval: Interval) -> "_Loop":
+    def of(cls, interval: Interval) -> "LoopWords":
         """Count them of intervals that move on; empty ones at the ends have no words."""
         low, high, length = interval.low, interval.high, interval.lengths
         filled = np.flatnonzero(length)
@@ -45,20 +48,20 @@ class _Loop:
         return cls(both, before - both, after - both, length - before - after + both)
 
     @classmethod
-    def same(cls, trips: int) -> "_Loop":
+    def same(cls, trips: int) -> "LoopWords":
         """Those of a loop that moves nothing: one word, from its first step to its last."""
         step = np.arange(trips)
         first, last = (step == 0), (step == trips - 1)
         return cls(*(mark.astype(np.int64) for mark in (~first & ~last, ~first & last, first & ~last, first & last)))
 
     @classmethod
-    def first(cls, trips: int) -> "_Loop":
+    def first(cls, trips: int) -> "LoopWords":
         """Those of a loop in whose first step alone there is anything: one word."""
         none = np.zeros(trips, np.int64)
         return cls(none, none, none, (np.arange(trips) == 0).astype(np.int64))
 
     @classmethod
-    def again(cls, lengths: Ints) -> "_Loop":
+    def again(cls, lengths: Ints) -> "LoopWords":
         """Those of a loop in each of whose steps all is computed again."""
         none = np.zeros(len(lengths), np.int64)
         return cls(none, none, none, lengths)
@@ -100,7 +103,7 @@ class _Loop:
 class HeldWords:
     """The words of a tensor between stages that stand in the keeper."""
 
-    loops: tuple[_Loop, ...]  # the outermost first
+    loops: tuple[LoopWords, ...]  # the outermost first
     still: int  # words along ranks that no loop moves
     producer: int
     last: int  # the last stage that reads it
@@ -114,12 +117,14 @@ class HeldWords:
             interval = by_loop.get(loop)
             kept = loop in group.retained
             if loop in between.once:
-                loops.append(_Loop.first(group.trips(loop)))
+                loops.append(LoopWords.first(group.trips(loop)))
             elif interval is None:
                 trips = group.trips(loop)
-                loops.append(_Loop.same(trips) if kept else _Loop.again(np.ones(trips, np.int64)))
+                loops.append(LoopWords.same(trips) if kept else LoopWords.again(np.ones(trips, np.int64)))
             else:
-                loops.append(_Loop.of(interval) if kept or not interval.overlaps else _Loop.again(interval.lengths))
+                loops.append(
+                    LoopWords.of(interval) if kept or not interval.overlaps else LoopWords.again(interval.lengths)
+                )
         still = prod(int(interval.lengths[0]) for interval in between.ranks if interval.loop is None)
         return cls(tuple(loops), still, between.producer, between.last)
 
@@ -183,22 +188,14 @@ class KeptTensor:
         by_loop = {interval.loop: interval for interval in ranks if interval.loop}
         runs = {loop: box.running(loop, group.trips(loop)) for loop in group.loops}
         depth = group.depths[stage, name]
-        sequence = [_Outer.of(by_loop.get(loop), runs[loop]) for loop in group.loops[:depth]]
+        sequence = [OuterLoop.of(by_loop.get(loop), runs[loop]) for loop in group.loops[:depth]]
         inside = prod(int(interval.lengths[0]) for interval in ranks if interval.loop is None)
-        inside *= prod(_inside(by_loop.get(loop), runs[loop]) for loop in group.loops[depth:])
+        inside *= prod(OuterLoop.of(by_loop.get(loop), runs[loop]).span for loop in group.loops[depth:])
         distinct, most = prod(own.all for own in sequence), prod(own.most for own in sequence)
         return cls(most * inside, _moved(sequence) * inside, distinct * inside)
 
 
-def _inside(interval: Interval | None, runs: Ints) -> int:
-    """Words along a loop inside a kept tensor: those of all steps in which its stage `runs`."""
-    if interval is None:
-        return int(len(runs) > 0)
-    low, high = interval.of(runs).span
-    return high - low
-
-
-def _moved(sequence: "Sequence[_Outer]") -> int:
+def _moved(sequence: "Sequence[OuterLoop]") -> int:
     """Words that come in: all tiles, less what is in place when a loop advances and those inside it begin anew."""
     moved = prod(own.sizes for own in sequence)
     for place, own in enumerate(sequence):
@@ -208,24 +205,28 @@ def _moved(sequence: "Sequence[_Outer]") -> int:
 
 
 @dataclass(frozen=True)
-class _Outer:
-    """Of a loop outside a kept tensor, the words along it."""
+class OuterLoop:
+    """The words of a kept tensor along one loop that may stand outside it."""
 
     sizes: int  # of the tiles of all steps
     stays: int  # that are in place when it advances, of all advances
     turn: int  # that are in place when it begins anew, as a loop outside it advances
     most: int  # of the largest tile
     all: int  # different words
+    span: int  # around the words of all steps: the tile where the loop stands inside
 
     @classmethod
-    def of(cls, interval: Interval | None, runs: Ints) -> "_Outer":
+    def of(cls, interval: Interval | None, runs: Ints) -> "OuterLoop":
         """Count them in the steps in which the stage `runs`; a loop that does not move the tensor has one word."""
         trips = len(runs)
         if not trips:
-            return cls(0, 0, 0, 0, 0)
+            return cls(0, 0, 0, 0, 0, 0)
         if interval is None:
-            return cls(trips, trips - 1, 1, 1, 1)
+            return cls(trips, trips - 1, 1, 1, 1, 1)
         low, high, lengths = interval.low[runs], interval.high[runs], interval.lengths[runs]
         stays = np.maximum(high[:-1] - low[1:], 0)
         turn = max(0, int(min(high[-1], high[0]) - max(low[-1], low[0])))
-        return cls(int(lengths.sum()), int(stays.sum()), turn, int(lengths.max()), int(lengths.sum() - stays.sum()))
+        different = int(lengths.sum() - stays.sum())
+        return cls(
+            int(lengths.sum()), int(stays.sum()), turn, int(lengths.max()), different, int(high.max() - low.min())
+        )

@@ -32,10 +32,15 @@ class Standing:
         """What each stage computes."""
         return self._boxes[0]
 
+    @property
+    def needed(self) -> dict[int, Between]:
+        """What is needed of each tensor between stages, by the stage that makes it."""
+        return self._boxes[1]
+
     @cached_property
     def between(self) -> dict[int, HeldWords]:
         """The words between stages, by the stage that makes them."""
-        return {stage: HeldWords.of(self.group, needed) for stage, needed in self._boxes[1].items()}
+        return {stage: HeldWords.of(self.group, needed) for stage, needed in self.needed.items()}
 
     @cached_property
     def kept(self) -> dict[tuple[int, str], KeptTensor]:

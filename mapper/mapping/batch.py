@@ -25,7 +25,8 @@ class ChainTable:
     """Chains of bounds P of one dim: a row per chain, a column per slot, outermost slot first.
 
     A canonical chain has 1 <= P_i <= N_i, where N is `size` at the innermost slot and ceil(N/P) outwards, and
-    leaves 1 at the top. The residuals are the mixed-radix digits of size-1 in radices P, plus one.
+    leaves 1 at the top. The residuals are the mixed-radix digits of size-1 in radices P, plus one. Bounds of layers of
+    many sizes have a table whose chains have a `size` each.
     Whatever the model derives from a chain alone is kept in `cache`, so a table that serves many batches
     pays for it once.
 
@@ -34,7 +35,7 @@ class ChainTable:
     integers.
     """
 
-    size: int
+    size: int | Ints  # (chain,) where they differ
     bounds: Ints  # (chain, slot)
     numbers: type = np.float64
     cache: dict[object, object] = field(default_factory=dict, repr=False)

@@ -130,7 +130,7 @@ def _dim(batch: Mappings, d: int, parent: int, child: int, origin: bool) -> "_Di
     spatial = [(slot.level < parent, bound, stride) for slot, bound, stride in loops if slot.spatial]
     apart = tuple((1 if origin else bound, stride) for outer, bound, stride in spatial if outer)
     below = tuple((bound, stride) for outer, bound, stride in spatial if not outer)
-    return _dim_of(d, table.size, loops[-1][2], temporal, apart, below)
+    return _dim_of(d, batch.workload.sizes[d], loops[-1][2], temporal, apart, below)
 
 
 @lru_cache(REMEMBERED)

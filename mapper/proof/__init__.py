@@ -2,7 +2,7 @@
 
 from .auto import Auto
 from .best_orders import best_orders
-from .prove import Proof, least_sum, lower_bound
+from .prove import Proof, least_sum, lower_bound, prove_sum
 
 __all__ = [
     "Auto",
@@ -10,4 +10,5 @@ __all__ = [
     "best_orders",
     "least_sum",
     "lower_bound",
+    "prove_sum",
 ]

@@ -91,6 +91,13 @@ def least_sum(task: Task, slope: float, best: MappingBatch, observers: Observers
     return proof.run()
 
 
+def prove_sum(task: Task, slope: float, observers: Observers) -> Outcome:
+    """Find and prove the least energy + `slope` x cycles, in pJ, with the effort of the options; see `least_sum`."""
+    (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
+    task = replace(task, problem=_leaking(task.problem, slope)).towards(objectives=(energy,), front=())
+    return Stages(task, observers).run()
+
+
 def _leaking(problem: Problem, slope: float) -> Problem:
     """Return the problem with `slope` pJ more leakage per cycle, all of it at the MAC units."""
     arch, table = problem.arch, problem.energies

@@ -48,7 +48,7 @@ class Prefixes:
     whose cache it is in: a batch's own tables are gone with the batch, and not some time later.
     """
 
-    size: int  # of the dim
+    size: int | Ints  # of the dim
     chains: int
     slots: list[LevelSlots]
     c: int

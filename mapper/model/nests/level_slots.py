@@ -68,6 +68,10 @@ def outside(table: ChainTable, arch: Architecture, c: int) -> tuple[ChainTable, 
         if first is not None:
             merged[:, first] = table.bounds[:, first:].prod(axis=1)
             merged[:, first + 1 :] = 1
-        chains, which = unique_rows(merged)
-        table.cache[key] = ChainTable(table.size, chains, table.numbers), which
+        if isinstance(table.size, int):
+            chains, which = unique_rows(merged)
+            table.cache[key] = ChainTable(table.size, chains, table.numbers), which
+        else:  # of layers of many sizes
+            rows, which = unique_rows(np.column_stack([table.size, merged]))
+            table.cache[key] = ChainTable(rows[:, 0], rows[:, 1:], table.numbers), which
     return table.cache[key]  # type: ignore[return-value]

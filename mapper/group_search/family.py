@@ -1,0 +1,176 @@
+"""All groups of some stages in one keeper: shared loops, tiles, and what each tile of a loop makes of each stage.
+
+What a stage computes along its dims in the steps of one shared loop depends on the tile of that loop alone, and on
+whether it retains. So tables with an entry for each tile of each loop say all about every combination of tiles.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+
+import numpy as np
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Workload
+from ..fusion import Between, Box, Group, HeldWords, Link, boxes
+from ..mapping import Ints
+from ..mapspace import Preset
+from ..problem import Charges
+
+ALL_TILES = 256  # sizes of a dim up to which every tile is tried
+FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, and what divides it
+
+
+def tiles_of(size: int) -> Ints:
+    """List the tiles of a shared dim that are tried, ascending; the last is all of it."""
+    if size <= ALL_TILES:
+        return np.arange(1, size + 1)
+    tiles = {*range(1, FEW_TILES + 1), *range(STEP, size + 1, STEP), size}
+    tiles |= {tile for tile in range(1, size + 1) if size % tile == 0}
+    return np.array(sorted(tiles), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The stages, their links and the machine of a group that is searched."""
+
+    stages: tuple[Workload, ...]
+    links: tuple[Link, ...]
+    arch: Architecture
+    energies: EnergyTable
+    charges: Charges
+    preset: Preset
+    keeper: str
+
+    @cached_property
+    def level(self) -> int:
+        """The number of the keeper's level."""
+        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.keeper)
+
+    def group(
+        self,
+        shared: tuple[tuple[str, int], ...] = (),
+        retained: frozenset[str] = frozenset(),
+        kept: tuple[tuple[tuple[int, str], int], ...] = (),
+    ) -> Group:
+        """Make a group of the family; loops of a single step are left out."""
+        sizes = self.stages[-1]
+        own = tuple((dim, tile) for dim, tile in shared if tile < sizes.size(dim))
+        return Group(self.stages, self.links, self.keeper, own, retained & {dim for dim, _ in own}, kept)
+
+    @cached_property
+    def loops(self) -> tuple[str, ...]:
+        """The dims of the last stage that may be shared: those that move what some stage before computes."""
+        last, moving = self.stages[-1], []
+        for dim, size in zip(last.dims, last.sizes, strict=True):
+            if size > 1:
+                try:
+                    computed, between = boxes(self.group(((dim, 1),)))
+                except ValueError:
+                    continue  # no group has it
+                if any(interval.loop == dim for needed in between.values() for interval in needed.ranks):
+                    moving.append(dim)
+        return tuple(moving)
+
+    @cached_property
+    def tiles(self) -> tuple[Ints, ...]:
+        """Per loop the tiles that are tried."""
+        return tuple(tiles_of(self.stages[-1].size(dim)) for dim in self.loops)
+
+    @cached_property
+    def reduced(self) -> frozenset[str]:
+        """The loops over which the last stage adds up."""
+        return frozenset(self.loops) - self.stages[-1].output.dims
+
+    @cached_property
+    def tables(self) -> dict[tuple[str, bool], "LoopTable"]:
+        """What the tiles of each loop make of the stages, where it retains and where it does not."""
+        return {
+            (dim, retains): LoopTable.of(self, dim, self.tiles[number], retains=retains)
+            for number, dim in enumerate(self.loops)
+            for retains in (False, True)
+        }
+
+    @cached_property
+    def repeating(self) -> frozenset[str]:
+        """The loops in whose steps some words between stages are needed again: those for which it matters to retain."""
+        return frozenset(dim for dim in self.loops if self.tables[dim, False].repeats)
+
+    def retentions(self) -> Iterator[frozenset[str]]:
+        """Yield every choice of the loops that retain."""
+        dims = sorted(self.repeating)
+        yield from map(frozenset, chain.from_iterable(combinations(dims, n) for n in range(len(dims) + 1)))
+
+    def keepable(self) -> list[tuple[int, str]]:
+        """List the tensors of stages that are between none and that the keeper may keep."""
+        level, plain = self.arch.levels[self.level], self.group()
+        outer = frozenset[str]().union(*(own.keep for own in self.arch.levels[: self.level]))
+        return [
+            (number, tensor.name)
+            for number, stage in enumerate(self.stages)
+            for tensor in stage.tensors
+            if not plain.intermediate(number, tensor.name) and tensor.name not in level.bypass | outer
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class TileSteps:
+    """One tile of one loop: the boxes of all stages, and what is needed between them."""
+
+    boxes: tuple[Box, ...]
+    between: dict[int, Between]
+    held: dict[int, HeldWords]
+    trips: int
+
+
+@dataclass(frozen=True, eq=False)
+class LoopTable:
+    """What the tiles of one loop make of the stages."""
+
+    loop: str
+    tiles: Ints
+    steps: tuple[TileSteps, ...]  # per tile
+
+    @classmethod
+    def of(cls, family: Family, loop: str, tiles: Ints, *, retains: bool) -> "LoopTable":
+        """Make that of a loop; `retains`: whether words stay that later tiles need again."""
+        steps = []
+        for tile in tiles.tolist():
+            retained = frozenset({loop}) if retains else frozenset[str]()
+            group = Group(family.stages, family.links, family.keeper, ((loop, tile),), retained)
+            computed, between = boxes(group)
+            held = {stage: HeldWords.of(group, needed) for stage, needed in between.items()}
+            steps.append(TileSteps(computed, between, held, group.trips(loop)))
+        return cls(loop, tiles, tuple(steps))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some words between stages are needed in several steps of some tile."""
+        return any(
+            own.trips > 1 and (loop_interval is None or loop_interval.overlaps)
+            for own in self.steps
+            for needed in own.between.values()
+            for loop_interval in [next((i for i in needed.ranks if i.loop == self.loop), None)]
+        )
+
+    def moved(self, stage: int) -> tuple[str, ...]:
+        """The dims of a stage that the loop moves."""
+        dims = self.steps[0].boxes[stage].dims
+        return tuple(dim for dim, own in dims.items() if own.loop == self.loop)
+
+    def sizes(self, stage: int) -> tuple[list[Ints], list[Ints]]:
+        """Per tile the sizes that the dims moved have in the steps in which a stage runs, and which steps these are.
+
+        # (step in which it runs, dim) and (step,) each
+        """
+        sizes, numbers = [], []
+        moved = self.moved(stage)
+        for own in self.steps:
+            box = own.boxes[stage]
+            running = box.running(self.loop, own.trips)
+            columns = [box.dims[dim].lengths[running] for dim in moved]
+            sizes.append(np.stack(columns, axis=1) if columns else np.zeros((len(running), 0), np.int64))
+            numbers.append(running)
+        return sizes, numbers

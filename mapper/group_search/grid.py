@@ -1,0 +1,224 @@
+"""Bounds of the groups of a family with one choice of retained loops, for all combinations of tiles at once.
+
+Energy and cycles of stages are the sums of stage_tables.py. A kept tensor costs what it moves at least in any order of
+the loops and at any depth at which it has room beside what stands between stages in one step; so bounds are of every
+order, depth and choice of kept tensors together.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import chain, combinations, permutations
+from math import prod
+
+import numpy as np
+
+from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer
+from ..mapping import Floats
+from .family import Family, LoopTable
+from .stage_tables import StageTables
+
+Kept = tuple[int, str]  # a stage, a tensor
+
+
+def subsets(names: Sequence[str]) -> Iterator[frozenset[str]]:
+    """Yield every set of some names."""
+    yield from map(frozenset, chain.from_iterable(combinations(names, n) for n in range(len(names) + 1)))
+
+
+class Grid:
+    """All combinations of tiles with one choice of retained loops. Arrays are # (tile of each loop, ...)."""
+
+    def __init__(
+        self, family: Family, tables: Mapping[tuple[int, frozenset[str]], StageTables], retained: frozenset[str]
+    ) -> None:
+        self.family, self.tables, self.retained = family, tables, retained
+        self.shape = tuple(len(tiles) for tiles in family.tiles)
+        self.standing = Standing(family.group(), family.arch)
+
+    @cached_property
+    def orders(self) -> list[tuple[str, ...]]:
+        """The orders of the loops, outermost first, that groups have: see `Group.faults`."""
+        again = self.family.repeating - self.retained
+        return [
+            order
+            for order in permutations(self.family.loops)
+            if not any(loop in again and self.retained.intersection(order[:place]) for place, loop in enumerate(order))
+        ]
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Least energy and cycles of each combination of tiles; inf where nothing fits."""
+        energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
+        keepable = self.family.keepable()
+        least = {key: self._least_transfer(key) for key in keepable}
+        every = tuple(slice(None) for _ in self.shape)
+        for stage in range(len(self.family.stages)):
+            stage_energy, stage_cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
+            for kept in subsets([name for number, name in keepable if number == stage]):
+                own_energy, own_cycles = self.tables[stage, kept].sums(self.retained, every)
+                moved = sum((least[stage, name] for name in kept), np.zeros(self.shape))
+                stage_energy = np.minimum(stage_energy, own_energy + moved)
+                stage_cycles = np.minimum(stage_cycles, np.where(np.isfinite(moved), own_cycles, np.inf))
+            energy, cycles = energy + stage_energy, cycles + stage_cycles
+        possible = np.maximum.reduce([self.room[order] for order in self.orders]) >= 0
+        return np.where(possible, energy, np.inf), np.where(possible, cycles, np.inf)
+
+    @cached_property
+    def room(self) -> dict[tuple[str, ...], Floats]:
+        """By order the bits that are free beside what stands between stages in one step, at most."""
+        level = self.family.arch.levels[self.family.level]
+        if level.capacity_bits is None:
+            return {order: np.full(self.shape, np.inf) for order in self.orders}
+        usable = level.capacity_bits // level.multiple_buffering
+        return {order: usable - self._standing_bits(order) for order in self.orders}
+
+    def _standing_bits(self, order: Sequence[str]) -> Floats:
+        """Bits between stages in a step in the middle of all loops, at the stage with the most."""
+        totals = [np.zeros(self.shape) for _ in self.family.stages]
+        for producer, words in self._between.items():
+            last = max(link.consumer for link in self.standing.group.consumers(producer))
+            bits = self.standing.word_bits(producer) * words.still
+            for stage, total in enumerate(totals):
+                total += bits * words.most(order, before=stage < producer, after=stage > last)
+        most: Floats = np.maximum.reduce(totals)
+        return most
+
+    @cached_property
+    def _between(self) -> "dict[int, _Words]":
+        """The words of each tensor between stages."""
+        return {
+            producer: _Words(
+                {table.loop: self._along(table, producer) for table in self._loop_tables},
+                prod(int(own.lengths[0]) for i, own in enumerate(needed.ranks) if not self._moves(producer, i)),
+            )
+            for producer, needed in self.standing.needed.items()
+        }
+
+    def _along(self, table: LoopTable, producer: int) -> "dict[str, Floats]":
+        """What a loop makes of the words of a tensor between stages, in a step in its middle, along the loop's axis."""
+        loops = [own.held[producer].loops[0] for own in table.steps]
+        steps = [own.trips // 2 for own in table.steps]
+
+        def column(field: str) -> Floats:
+            return np.array([_at(getattr(loop, field), step) for loop, step in zip(loops, steps, strict=True)], float)
+
+        return {field: self._axis(table.loop, column(field)) for field in LoopWords.FIGURES}
+
+    def _moves(self, producer: int, rank: int) -> bool:
+        """Whether some loop moves a rank of what a stage makes."""
+        return any(table.steps[0].between[producer].ranks[rank].loop == table.loop for table in self._loop_tables)
+
+    def _axis(self, loop: str, column: Floats) -> Floats:
+        """Lay a figure of each tile of a loop # (tile,) along its axis."""
+        shape = [1] * len(self.shape)
+        shape[self.family.loops.index(loop)] = len(column)
+        return column.reshape(shape)
+
+    @cached_property
+    def _loop_tables(self) -> list[LoopTable]:
+        return [self.family.tables[loop, loop in self.retained] for loop in self.family.loops]
+
+    def _least_transfer(self, key: Kept) -> Floats:
+        """The least energy of the words of a kept tensor, over all orders and depths at which it has room; else inf."""
+        least = np.full(self.shape, np.inf)
+        stage, name = key
+        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
+        moved_pj, distinct_pj = (
+            self._transfer_pj(Transfer.of(tensor, KeptTensor(1, *words))) for words in ((1, 0), (1, 1))
+        )
+        bits = self.standing.bits(stage, name)
+        columns = {table.loop: self._of_tensor(table, key) for table in self._loop_tables}
+        still = self._still_words(key)
+        for order in self.orders:
+            for depth in range(len(order) + 1):
+                outside = [columns[loop] for loop in order[:depth]]
+                inside = still * prod((columns[loop]["span"] for loop in order[depth:]), start=np.ones(self.shape))
+                most = inside * prod((own["most"] for own in outside), start=np.ones(()))
+                distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
+                moved = inside * moved_words(outside)
+                pj = moved * moved_pj - distinct * (moved_pj - distinct_pj)
+                least = np.minimum(least, np.where(most * bits <= self.room[order], pj, np.inf))
+        return least
+
+    def _transfer_pj(self, transfer: Transfer) -> float:
+        arch, energies = self.family.arch, self.family.energies
+        ends = [(arch.levels[i], energies.levels[i]) for i in (0, self.family.level)]
+        return transfer.energy_pj(*ends, drain_reads=self.family.charges.drain_reads)
+
+    def _of_tensor(self, table: LoopTable, key: Kept) -> dict[str, Floats]:
+        """What a loop makes of the words of a kept tensor, along the loop's axis."""
+        stage, name = key
+        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
+        outers = []
+        for own in table.steps:
+            box = own.boxes[stage]
+            interval = next((i for i in map(box.along, tensor.ranks) if i.loop == table.loop), None)
+            outers.append(OuterLoop.of(interval, box.running(table.loop, own.trips)))
+        names = [field.name for field in fields(OuterLoop)]
+        return {n: self._axis(table.loop, np.array([getattr(o, n) for o in outers], float)) for n in names}
+
+    def _still_words(self, key: Kept) -> int:
+        """Words of a tensor of a stage along the ranks that no loop moves."""
+        stage, name = key
+        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
+        words = 1
+        for rank in tensor.ranks:
+            moves = any(t.steps[0].boxes[stage].along(rank).loop == t.loop for t in self._loop_tables)
+            words *= 1 if moves else int(self.standing.boxes[stage].along(rank).lengths[0])
+        return words
+
+
+def moved_words(outside: Sequence[Mapping[str, Floats]]) -> Floats:
+    """Words that come in, along the loops outside a kept tensor: all tiles, less what is in place (held_words.py)."""
+    moved = prod((own["sizes"] for own in outside), start=np.ones(()))
+    for place, own in enumerate(outside):
+        same = prod((other["sizes"] for other in outside[:place]), start=np.ones(()))
+        moved = moved - same * own["stays"] * prod((other["turn"] for other in outside[place + 1 :]), start=np.ones(()))
+    return np.asarray(moved)
+
+
+def _at(figures: "np.ndarray | int", step: int) -> int:
+    return int(figures) if isinstance(figures, int) else int(figures[step])
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words of a tensor between stages, in a step in the middle of all loops."""
+
+    loops: dict[str, dict[str, Floats]]  # by loop, along its axis, the figures of held_words.py
+    still: int  # along ranks that no loop moves
+
+    def most(self, order: Sequence[str], *, before: bool, after: bool) -> Floats:
+        """Words along all loops that stand there, in this order."""
+        return self._words([self.loops[loop] for loop in order], before=before, after=after)
+
+    def _words(self, loops: Sequence[Mapping[str, Floats]], *, before: bool, after: bool) -> Floats:
+        if not loops:
+            return np.asarray(float(not (before or after)))
+        loop, inner = loops[0], loops[1:]
+        every = _product(own["all"] for own in inner)
+        return (
+            loop["inside"] * every
+            + loop["ending"] * _ends(inner, after)
+            + loop["beginning"] * _begins(inner, before)
+            + loop["alone"] * self._words(inner, before=before, after=after)
+        )
+
+
+def _ends(loops: Sequence[Mapping[str, Floats]], after: bool) -> Floats:
+    if not loops:
+        return np.asarray(float(not after))
+    loop, inner = loops[0], loops[1:]
+    return loop["later"] * _product(own["all"] for own in inner) + loop["old"] * _ends(inner, after)
+
+
+def _begins(loops: Sequence[Mapping[str, Floats]], before: bool) -> Floats:
+    if not loops:
+        return np.asarray(float(not before))
+    loop, inner = loops[0], loops[1:]
+    return loop["earlier"] * _product(own["all"] for own in inner) + loop["new"] * _begins(inner, before)
+
+
+def _product(figures: Iterable[Floats]) -> Floats:
+    return np.asarray(prod(figures, start=np.ones(())))

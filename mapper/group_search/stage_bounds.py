@@ -1,0 +1,279 @@
+"""Lower bounds of the energy and cycles of a stage, for layers of all sizes that its boxes may have at once.
+
+The relaxation of a proof (bounds/relaxation.py) is made of products of one column per group of dims, an entry for each
+chain. Here the chains of a dim are those of all its sizes, and of each column the least entry stands for a size: so a
+layer of any combination of sizes has its bound by a few products. Cycles are no fewer than those of the best use of the
+axes, whatever the loops in time.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from ...arch import Architecture
+from ...energy import EnergyTable, stacked_table
+from ...workloads import InputError, Workload
+from ..bounds import DimGroup, Relaxation, grouped
+from ..mapping import ChainTable, Floats, Ints
+from ..mapspace import Mapspace, Preset, every_chain
+from ..problem import Charges
+
+Sizes = dict[str, int]  # of the dims that a shared loop moves
+
+AT_ONCE = 2**14  # layers
+MOST_SPREADS = (
+    20_000  # ways to spread dims over all axes that are tried; with more, MACs over MAC units bound the cycles
+)
+
+
+@dataclass(frozen=True, eq=False)
+class StageProblem:
+    """A stage on the machine with its resident tensors, of many sizes."""
+
+    arch: Architecture  # with the whole capacity of the keeper
+    layer: Workload  # of the largest sizes
+    table: EnergyTable
+    charges: Charges
+    preset: Preset
+    variants: tuple[tuple[Sizes, ...], ...]  # per shared loop the sizes that it may give the dims that it moves
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """How many variants there are of each shared loop."""
+        return tuple(map(len, self.variants))
+
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of every combination of variants; inf where no mapping is valid. # (variant, ...)"""
+        energy, cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
+        relaxed = list(self._relaxed())
+        for part in _parts(self.shape):
+            shape = energy[part].shape
+            which = np.meshgrid(*(np.arange(n)[own] for n, own in zip(self.shape, part, strict=True)), indexing="ij")
+            sizes = self._sizes([loop.ravel() for loop in which], prod(shape))
+            least = self._least_steps(sizes).reshape(shape)
+            macs = np.prod(sizes.astype(float), axis=1).reshape(shape)
+            for relaxation, columns in relaxed:
+                bound = relaxation.bound(_pick(columns, part), shape)
+                taken = np.where(bound.possible, np.maximum(bound.cycles, least), np.inf)
+                energy_pj = bound.energy_pj + macs * relaxation.table.compute.mac_pj(self.layer)
+                leak_pj = self.charges.leak_pj_per_cycle(relaxation.arch, relaxation.table)
+                energy_pj = np.where(bound.possible, energy_pj + (leak_pj * taken if leak_pj else 0.0), np.inf)
+                energy[part], cycles[part] = np.minimum(energy[part], energy_pj), np.minimum(cycles[part], taken)
+        return energy, cycles
+
+    def _sizes(self, which: Sequence[Ints], n: int) -> Ints:
+        """The sizes of all dims of some combinations of variants. # (combination, dim)"""
+        sizes = np.tile(np.array(self.layer.sizes, np.int64), (n, 1))
+        for loop, variants in zip(which, self.variants, strict=True):
+            for dim in variants[0]:
+                sizes[:, self.layer.dims.index(dim)] = np.array([own[dim] for own in variants])[loop]
+        return sizes
+
+    def _relaxed(self) -> "Iterator[tuple[Relaxation, list[_Least]]]":
+        """Yield the relaxation of each choice of kept tensors, with its least columns."""
+        groups, loops, owners = self._groups()
+        space = self._space({})
+        assert space is not None, "checked by _groups"
+        table, charges = stacked_table(self.table, space.arch), replace(self.charges, leakage=False)
+        for keep in space.keep_choices.every():
+            relaxation = Relaxation(groups, table, keep, charges)
+            relaxation.compute_pj = 0.0
+            yield (
+                relaxation,
+                [
+                    _Least(relaxation.columns[g], loop, owners[g], 1 if loop is None else self.shape[loop])
+                    for g, loop in enumerate(loops)
+                ],
+            )
+
+    def _groups(self) -> tuple[list[DimGroup], list[int | None], list[Ints]]:
+        """The groups of dims with the chains of all sizes, the loop that moves each, and the variant of each row."""
+        mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
+        spaces = self._spaces()
+        groups, loops, owners = list[DimGroup](), list[int | None](), list[Ints]()
+        for dims in _grouped(self.layer):
+            moved = {mover[self.layer.dims[d]] for d in dims if self.layer.dims[d] in mover}
+            if len(moved) > 1:
+                raise ValueError("two shared loops move one window")
+            loop = next(iter(moved), None)
+            every = [spaces[0]] if loop is None else [spaces[i] for i in range(self.shape[loop])]
+            tables = [_chains(every, d) for d in dims]
+            rows, owner = _rows([starts for _, starts in tables], len(every))
+            arch = next(space.arch for space in every if space is not None)
+            by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
+            groups.append(DimGroup(arch, self.layer, by_dim, dims, rows=dict(zip(dims, rows, strict=True))))
+            loops.append(loop)
+            owners.append(owner)
+        return groups, loops, owners
+
+    def _spaces(self) -> list[Mapspace | None]:
+        """Mapspaces of the layer, the i-th with the i-th variant of each shared loop, or its last."""
+        number = max(self.shape, default=1)
+        made: list[Mapspace | None] = []
+        for i in range(number):
+            sizes: Sizes = {}
+            for variants in self.variants:
+                sizes |= variants[min(i, len(variants) - 1)]
+            made.append(self._space(sizes))
+        return made
+
+    def _space(self, sizes: Sizes) -> Mapspace | None:
+        """The mapspace of the layer with these sizes; None where the constraints leave none."""
+        own = tuple(sizes.get(dim, size) for dim, size in zip(self.layer.dims, self.layer.sizes, strict=True))
+        try:
+            return Mapspace(self.arch, replace(self.layer, sizes=own), self.preset, distinct=True)
+        except InputError:
+            return None
+
+    @cached_property
+    def _spreads(self) -> Ints | None:
+        return _spreads(self.arch, self.layer)
+
+    def _least_steps(self, sizes: Ints) -> Floats:
+        """The fewest cycles of layers of these sizes # (layer, dim): the best spread over the axes. # (layer,)"""
+        units = self.arch.instances(len(self.arch.levels))
+        least = np.ceil(np.prod(sizes.astype(float), axis=1) / units)
+        spreads = self._spreads
+        if spreads is None:
+            return least
+        dims = np.flatnonzero((spreads > 1).any(axis=0))
+        others = [d for d in range(sizes.shape[1]) if d not in dims]
+        outside = np.prod(sizes[:, others].astype(float), axis=1)
+        if not len(dims):
+            return np.maximum(least, outside)
+        own, index = np.unique(sizes[:, dims], axis=0, return_inverse=True)
+        steps = np.full(len(own), np.inf)
+        for spread in spreads[:, dims]:
+            np.minimum(steps, np.prod(-(-own // spread), axis=1, dtype=float), out=steps)
+        fewest: Floats = np.maximum(least, outside * steps[index.reshape(-1)])
+        return fewest
+
+
+@dataclass(eq=False)
+class _Least:
+    """The least entry of each column of a group of dims, for each variant of the loop that moves it."""
+
+    columns: list[Floats]
+    loop: int | None
+    owner: Ints  # (row,) the variant of each row, ascending
+    number: int
+
+    def __post_init__(self) -> None:
+        self._known: dict[int, Floats] = {}
+
+    def of(self, column: int) -> Floats:
+        """Return those of a column; inf for a variant without chains. # (variant,)"""
+        if column not in self._known:
+            least = np.full(self.number, np.inf)
+            np.minimum.at(least, self.owner, self.columns[column])
+            self._known[column] = least
+        return self._known[column]
+
+
+def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
+    """Cut a shape into parts of AT_ONCE entries at most, along its first axes."""
+    if prod(shape) <= AT_ONCE or not shape:
+        yield tuple(slice(None) for _ in shape)
+        return
+    rest = prod(shape[1:])
+    if rest > AT_ONCE:
+        yield from ((slice(i, i + 1), *part) for i in range(shape[0]) for part in _parts(shape[1:]))
+        return
+    step = max(1, AT_ONCE // rest)
+    for start in range(0, shape[0], step):
+        yield (slice(start, start + step), *(slice(None) for _ in shape[1:]))
+
+
+def _pick(columns: "Sequence[_Least]", part: tuple[slice, ...]) -> Callable[[int, int], Floats]:
+    """The least entries of a column along the axis of the loop that moves its group, for a part of all variants."""
+
+    def pick(g: int, column: int) -> Floats:
+        own, axes = columns[g], [1] * len(part)
+        if own.loop is None:
+            return own.of(column).reshape(axes)
+        least = own.of(column)[part[own.loop]]
+        axes[own.loop] = len(least)
+        return least.reshape(axes)
+
+    return pick
+
+
+def _grouped(layer: Workload) -> list[tuple[int, ...]]:
+    """The groups of dims that a window ties together; dims of size 1 alone, as another variant may be larger."""
+    groups = grouped(replace(layer, sizes=tuple(max(size, 2) for size in layer.sizes)))
+    return groups or [(0,)]
+
+
+def _chains(every: Sequence[Mapspace | None], d: int) -> tuple[ChainTable, list[tuple[int, int]]]:
+    """The chains of a dim in several mapspaces in one table, and where those of each begin and end."""
+    bounds, sizes, starts, at = list[Ints](), list[Ints](), list[tuple[int, int]](), 0
+    for space in every:
+        own = every_chain(space.chains[d]).bounds if space is not None else np.zeros((0, 0), np.int64)
+        starts.append((at, at + len(own)))
+        at += len(own)
+        if space is not None:
+            bounds.append(own)
+            sizes.append(np.full(len(own), space.workload.sizes[d], np.int64))
+    return ChainTable(np.concatenate(sizes), np.concatenate(bounds)), starts
+
+
+def _rows(starts: Sequence[Sequence[tuple[int, int]]], number: int) -> tuple[list[Ints], Ints]:
+    """All combinations of the chains of some dims, variant by variant: rows of each dim's table, and the variant."""
+    parts: list[list[Ints]] = [[] for _ in starts]
+    owner = []
+    for variant in range(number):
+        ranges = [np.arange(*own[variant]) for own in starts]
+        grid = np.meshgrid(*ranges, indexing="ij")
+        for part, axis in zip(parts, grid, strict=True):
+            part.append(axis.ravel())
+        owner.append(np.full(grid[0].size, variant))
+    return [np.concatenate(part) for part in parts], np.concatenate(owner)
+
+
+def _spreads(arch: Architecture, layer: Workload) -> Ints | None:
+    """Every largest spread of the dims over all axes # (spread, dim); None where there are too many to try."""
+    spreads = np.ones((1, len(layer.dims)), np.int64)
+    for slot in arch.slots:
+        if slot.axis is None or slot.axis.size == 1:
+            continue
+        dims = [d for d, dim in enumerate(layer.dims) if layer.sizes[d] > 1 and _may(slot.constraint.dims, dim)]
+        own = np.ones((1, len(layer.dims)), np.int64)
+        if dims:
+            listed = _largest(slot.axis.size, [min(slot.axis.size, layer.sizes[d]) for d in dims])
+            if len(listed) * len(spreads) > MOST_SPREADS:
+                return None
+            own = np.ones((len(listed), len(layer.dims)), np.int64)
+            own[:, dims] = listed
+        spreads = _not_below((spreads[:, None, :] * own[None]).reshape(-1, len(layer.dims)))
+    return spreads
+
+
+def _not_below(spreads: Ints) -> Ints:
+    """The spreads # (spread, dim) without those that another is at least as large as along every dim."""
+    order = np.argsort(-spreads.prod(axis=1), kind="stable")
+    kept = np.zeros((0, spreads.shape[1]), np.int64)
+    for spread in spreads[order]:
+        if not (kept >= spread).all(axis=1).any():
+            kept = np.concatenate([kept, spread[None]])
+    return kept
+
+
+def _may(dims: tuple[str, ...] | None, dim: str) -> bool:
+    return dims is None or dim in dims
+
+
+def _largest(size: int, most: Sequence[int]) -> list[tuple[int, ...]]:
+    """The bounds of dims that fill an axis as far as they can: none can be raised alone."""
+    if not most:
+        return [()]
+    head, rest = min(most[0], size), most[1:]
+    listed = [(bound, *tail) for bound in range(1, head + 1) for tail in _largest(size // bound, rest)]
+    return [own for own in listed if not any(_raised(own, i, size, most) for i in range(len(own)))]
+
+
+def _raised(own: Sequence[int], i: int, size: int, most: Sequence[int]) -> bool:
+    """Whether one bound can be raised alone."""
+    return own[i] < most[i] and prod(own) // own[i] * (own[i] + 1) <= size

@@ -1,0 +1,116 @@
+"""Least energy and cycles of a stage in all steps of all combinations of tiles, from those of layers of all sizes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+
+import numpy as np
+
+from ..mapping import Floats, unique_rows
+from .family import Family
+from .stage_bounds import StageProblem
+
+IMPOSSIBLE = 1e60  # in place of infinity, which times no steps is no number
+
+
+@dataclass(frozen=True, eq=False)
+class LoopSizes:
+    """Per loop the sizes that it gives a stage, and in how many steps each tile gives which."""
+
+    variants: tuple[dict[str, int], ...]
+    steps: dict[bool, Floats]  # by whether it retains # (tile, variant)
+    first: dict[bool, Floats]  # of them the first step alone # (tile, variant)
+
+    @classmethod
+    def of(cls, family: Family, stage: int, loop: str) -> "LoopSizes":
+        """Collect them of a stage."""
+        tables = {retains: family.tables[loop, retains] for retains in (False, True)}
+        dims = tables[False].moved(stage)
+        sizes = {retains: table.sizes(stage) for retains, table in tables.items()}
+        rows, _ = unique_rows(np.concatenate([own for both in sizes.values() for own in both[0]]))
+        if not dims:
+            rows = np.zeros((1, 0), np.int64)
+        number = {tuple(row): i for i, row in enumerate(rows.tolist())}
+        steps, first = {}, {}
+        for retains, (own_sizes, running) in sizes.items():
+            steps[retains] = np.zeros((len(own_sizes), len(rows)))
+            first[retains] = np.zeros((len(own_sizes), len(rows)))
+            for tile, (listed, at) in enumerate(zip(own_sizes, running, strict=True)):
+                which = np.array([number[tuple(row)] for row in listed.tolist()], np.int64)
+                np.add.at(steps[retains][tile], which, 1.0)
+                np.add.at(first[retains][tile], which[at == 0], 1.0)
+        variants = tuple(dict(zip(dims, row, strict=True)) for row in rows.tolist())
+        return cls(variants, steps, first)
+
+
+@dataclass(frozen=True, eq=False)
+class StageTables:
+    """The bounds of one stage with some of its other tensors kept."""
+
+    family: Family
+    stage: int
+    kept: frozenset[str]
+
+    @cached_property
+    def sizes(self) -> tuple[LoopSizes, ...]:
+        """Per loop the sizes that it gives."""
+        return tuple(LoopSizes.of(self.family, self.stage, loop) for loop in self.family.loops)
+
+    def _layer(self, *, accumulates: bool) -> tuple[Floats, Floats]:
+        """Bound layers of all sizes. # (variant of each loop, ...) each"""
+        family, stage = self.family, self.family.stages[self.stage]
+        resident = family.group().resident(self.stage) | self.kept
+        tensors = tuple(replace(own, accumulates=accumulates or own.accumulates) if own.output else own
+                        for own in stage.tensors)  # fmt: skip
+        largest = dict(zip(stage.dims, stage.sizes, strict=True))
+        for own in self.sizes:
+            for dim in own.variants[0]:
+                largest[dim] = max(variant[dim] for variant in own.variants)
+        layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
+        arch = family.arch.with_resident(family.level, resident)
+        variants = tuple(own.variants for own in self.sizes)
+        bounds = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants).bounds()
+        energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
+        return energy, cycles
+
+    @cached_property
+    def plain(self) -> tuple[Floats, Floats]:
+        """Bounds of layers whose output begins empty."""
+        return self._layer(accumulates=False)
+
+    @cached_property
+    def adding(self) -> tuple[Floats, Floats] | None:
+        """Bounds of layers whose output adds; None of a stage that is never one."""
+        last = self.stage == len(self.family.stages) - 1
+        return self._layer(accumulates=True) if last and self.family.reduced else None
+
+    def sums(self, retained: frozenset[str], tiles: Sequence[slice | int]) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of all steps together, for some tiles of each loop. # (tile, ...) each"""
+        energy, cycles = (
+            self._summed(retained, tiles, self.plain[i], self.adding[i] if self.adding is not None else None)
+            for i in (0, 1)
+        )
+        return energy, cycles
+
+    def _summed(
+        self, retained: frozenset[str], tiles: Sequence[slice | int], plain: Floats, adding: Floats | None
+    ) -> Floats:
+        loops = self.family.loops
+        every = [own.steps[loop in retained][at] for own, loop, at in zip(self.sizes, loops, tiles, strict=True)]
+        if adding is None:
+            return _contracted(plain, every)
+        reduced = self.family.reduced
+        first = [
+            (own.first if loop in reduced else own.steps)[loop in retained][at]
+            for own, loop, at in zip(self.sizes, loops, tiles, strict=True)
+        ]
+        return _contracted(adding, every) + _contracted(plain - adding, first)
+
+
+def _contracted(table: Floats, operators: Sequence[Floats]) -> Floats:
+    """Sum a table over the variants of each loop, by the steps that each tile has of them."""
+
+    def along(result: Floats, operator: Floats) -> Floats:
+        return np.tensordot(result, np.atleast_2d(operator), axes=(0, 1))  # the first axis goes, tiles come last
+
+    return np.asarray(reduce(along, operators, table))

@@ -33,10 +33,10 @@ ROOMS: dict[str, set[str]] = {
     "group_search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "fusion"},
     "searchers": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof"},
     "store": {"runtime", "mapping", "problem", "mapspace", "model"},
-    "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "store"},
+    "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "fusion", "store"},
     "exploration": {
         *("runtime", "mapping", "problem", "mapspace", "model", "search", "proof", "searchers", "store"),
-        "report",
+        *("report", "fusion", "group_search"),
     },
     "comparison": {"runtime", "problem", "report"},
     "sweeps": {

@@ -24,6 +24,7 @@ CONTENTS = {
     "search": "mappings proposed, scored, recorded",
     "proof": "branch and bound, and the default search",
     "fusion": "layers that hand each other tiles",
+    "group_search": "the best fused group, proven",
     "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
@@ -41,7 +42,7 @@ FRAME = WIDEST * (BOX + BOX_GAP) - BOX_GAP + 2 * MARGIN + LANES
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the nineteen rooms of mapper, each above what it may import</title>
+<title>The four parts and the twenty rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

@@ -226,6 +226,14 @@ class MapRequest(SearchRequest):
     show or layers missing.
     """
 
+    group: Annotated[
+        str,
+        typer.Option(
+            metavar="A+B",
+            help="Search layers of a network as one fused group, by name.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = ""
     schema: Annotated[
         str,
         typer.Option(metavar="NAME", autocompletion=one_of(SCHEMAS), help=SCHEMA, rich_help_panel=_OUT),

@@ -24,6 +24,7 @@ from ..search.cost_model import ANSWERED
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults
 from ..store import Store, store_faults
+from . import run_group as run_group_module
 from .changes import machine_as
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
@@ -157,6 +158,8 @@ def run(request: MapRequest) -> int:
     arch = request.arch
     if arch in OTHERS and not os.path.exists(arch):
         raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
+    if request.group:
+        return run_group(request)
     job = Job.of(request)
     for note in job.notes:
         print_message(f"note: {note}")
@@ -167,6 +170,17 @@ def run(request: MapRequest) -> int:
             print_message(str(fault))
         return NOTHING_VALID if faults else FOUND
     return job.search()
+
+
+def run_group(request: MapRequest) -> int:
+    """Search layers of a network as one fused group. Raises InputError with every fault."""
+    faults = list[Fault](run_group_module.clashes(request))
+    files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
+    options = search_options(request, files, faults)
+    loaded = _loaded(request, options, faults)
+    if faults or loaded is None:
+        raise InputError(dict.fromkeys(faults))
+    return run_group_module.run(request, loaded, options)
 
 
 def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:

@@ -62,10 +62,15 @@ class Family:
 
     @cached_property
     def loops(self) -> tuple[str, ...]:
-        """The dims of the last stage that may be shared: those that move what some stage before computes."""
+        """The dims of the last stage that are shared: those that move what some stage before computes, but for filters.
+
+        A filter's rows move the same window as rows of the output.
+        """
         last, moving = self.stages[-1], []
+        windows = [rank for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1]
+        filters = {term.dim for rank in windows for term in rank} - last.output.dims
         for dim, size in zip(last.dims, last.sizes, strict=True):
-            if size > 1:
+            if size > 1 and dim not in filters:
                 try:
                     computed, between = boxes(self.group(((dim, 1),)))
                 except ValueError:

@@ -1,35 +1,40 @@
-"""Searches the groups of a family best first: what has the least bound is looked at next, until nothing is left below the
-best or effort is used up.
+"""Searches groups best first: what has the least bound is looked at next.
 
-First whole tiles with a choice of retained loops, bounded by grid.py; then each order of the loops and choice of kept
-tensors of them, bounded the same way with what they move exactly; then groups, whose layers are solved (solver.py). Of a solved
-group the bound follows from the proofs of its layers.
+First whole combinations of tiles with a choice of retained loops, bounded by grid.py; then each order of the loops and
+choice of kept tensors, bounded the same way with what they move exactly; then groups, whose layers are solved
+(solver.py). Of a solved group the bound follows from the proofs of its layers. So at any moment the least bound of what
+waits, and of what is solved, is one of all groups.
 """
 
 import heapq
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import inf
 
 import numpy as np
 
 from ..fusion import Group, GroupCosts, KeptTensor, Standing, StepLayer, Transfer, step_layers
-from ..problem import OBJECTIVES, ROUNDING, Objective
+from ..problem import ROUNDING, Effort, Objective
 from ..search.options import SearchOptions
+from ..search.outcome import Ended, Statistics
 from .family import Family
 from .grid import Grid, Kept, subsets
 from .solver import Solver
 from .stage_tables import IMPOSSIBLE, StageTables
 
 NEAR = 1.05  # slopes within this factor are the same
+SHARE = 4  # a group has the steps of so many layers for each of its stages
 
 
-@dataclass(order=True, frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tiles:
     """A combination of tiles with a choice of retained loops."""
 
-    retained: tuple[str, ...]
+    space: "_Space"
+    retained: frozenset[str]
     place: tuple[int, ...]
 
 
@@ -37,6 +42,7 @@ class Tiles:
 class Open:
     """A group whose layers are not solved."""
 
+    space: "_Space"
     group: Group
     energy_pj: float  # at least
     cycles: float
@@ -52,193 +58,225 @@ class _Depth:
 
 
 @dataclass(frozen=True, eq=False)
-class Best:
-    """The best group, with its costs."""
-
-    group: Group
-    costs: GroupCosts
-
-
-@dataclass(eq=False)
 class GroupOutcome:
-    """The result of a search: the best group, what no group is below, and what was looked at."""
+    """The result of a search: the best group with its costs, and what no group is below."""
 
-    best: Best | None = None
-    lower_bound: float = inf
-    solved: int = 0  # groups
-    tiles: int = 0  # combinations of tiles, with choices of retained loops
-    stopped_by: str = ""
-    bounds: list[float] = field(default_factory=list)
+    best: GroupCosts | None
+    lower_bound: float
+    statistics: Statistics
+    solved: int  # groups whose layers were solved
+    tiles: int  # combinations of tiles, with choices of retained loops
 
 
-class GroupSearch:
-    """A search of a family."""
+class _Space:
+    """The groups of a family: their bounds, and the layers that are solved."""
 
-    def __init__(self, family: Family, objective: Objective, options: SearchOptions, most: int) -> None:
-        """Begin; `most`: groups that are solved at most."""
-        self.family, self.objective, self.most = family, objective, most
-        self.solver, self.outcome = Solver(family, options), GroupOutcome()
-        self.slope: float | None = None
+    def __init__(self, family: Family, options: SearchOptions) -> None:
+        self.family, self.solver = family, Solver(family, options)
         keepable = family.keepable()
         self.tables = {
             (stage, kept): StageTables(family, stage, kept)
             for stage in range(len(family.stages))
             for kept in subsets([name for number, name in keepable if number == stage])
         }
-        self._grids: dict[tuple[str, ...], Grid] = {}
-        self._heap: list[tuple[float, int, Tiles | Open]] = []
-        self._pushed = 0
 
-    def run(self) -> GroupOutcome:
-        """Search until nothing is left below the best, or so many groups are solved."""
-        self._begin()
-        outcome = self.outcome
-        closed = inf
-        while self._heap:
-            bound, _, entry = self._heap[0]
-            if bound >= self._value() * (1 - ROUNDING):
-                break
-            if outcome.solved >= self.most and outcome.best is not None:
-                outcome.stopped_by = "effort"
-                break
-            heapq.heappop(self._heap)
-            if isinstance(entry, Tiles):
-                for group in self._divided(entry):
-                    self._push(self.objective.value(group.energy_pj, group.cycles), group)
-            else:
-                closed = min(closed, self._solve(entry))
-        least = min([closed, *(entry[0] for entry in self._heap[:1])])
-        outcome.lower_bound = min(least, self._value())
-        outcome.stopped_by = outcome.stopped_by or "every group ruled out or solved"
-        return outcome
+    @cached_property
+    def grids(self) -> dict[frozenset[str], Grid]:
+        """The combinations of tiles, by the loops that retain."""
+        return {retained: Grid(self.family, self.tables, retained) for retained in self.family.retentions()}
 
-    def _value(self) -> float:
-        best = self.outcome.best
-        return inf if best is None else self.objective.value(best.costs.energy_pj, float(best.costs.cycles))
-
-    def _push(self, bound: float, entry: Tiles | Open) -> None:
-        self._pushed += 1
-        heapq.heappush(self._heap, (bound, self._pushed, entry))
-
-    def _begin(self) -> None:
-        """Bound all combinations of tiles."""
-        for retained in self.family.retentions():
-            key = tuple(sorted(retained))
-            grid = self._grids[key] = Grid(self.family, self.tables, retained)
+    def entries(self, objective: Objective) -> Iterator[tuple[float, Tiles]]:
+        """Yield all combinations of tiles that may have a group, with their bounds."""
+        for retained, grid in self.grids.items():
             energy, cycles = grid.bounds
             with np.errstate(invalid="ignore"):
-                values = self.objective.value(energy, cycles)
+                values = objective.value(energy, cycles)
             possible = np.isfinite(values) & (energy < IMPOSSIBLE / 1e3)
-            self.outcome.tiles += values.size
-            for place in np.argwhere(possible).tolist() if values.shape else [()]:
-                self._heap.append((float(values[tuple(place)]), len(self._heap), Tiles(key, tuple(place))))
-        self._pushed = len(self._heap)
-        heapq.heapify(self._heap)
+            for place, bound in zip(np.argwhere(possible).tolist(), values[possible].tolist(), strict=True):
+                yield bound, Tiles(self, retained, tuple(place))
 
-    def _divided(self, tiles: Tiles) -> Iterator[Open]:
+    def divided(self, tiles: Tiles) -> Iterator[Open]:
         """Yield the groups of a combination of tiles: every order and choice of kept tensors that has room."""
-        family, retained = self.family, frozenset(tiles.retained)
+        family, retained, seen = self.family, tiles.retained, set[tuple[tuple[str, int], ...]]()
         sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, tiles.place, strict=True)}
         sums = {
             key: [float(own.reshape(-1)[0]) for own in table.sums(retained, tiles.place)]
             for key, table in self.tables.items()
         }
-        seen = set()
-        for order in self._grids[tiles.retained].orders:
+        for order in self.grids[retained].orders:
             plain = family.group(tuple((loop, sizes[loop]) for loop in order), retained)
-            if retained - frozenset(plain.loops) or plain.shared in seen:
-                continue  # the same group as without the loop in `retained`, or in another order
-            seen.add(plain.shared)
-            yield from self._of_order(plain, sums)
+            if not retained - frozenset(plain.loops) and plain.shared not in seen:  # or it is there without the loop
+                seen.add(plain.shared)
+                yield from self._of_order(plain, sums)
 
     def _of_order(self, plain: Group, sums: Mapping[tuple[int, frozenset[str]], Sequence[float]]) -> Iterator[Open]:
         """Yield the groups with these loops: every choice of kept tensors that has room."""
         family, stages = self.family, range(len(self.family.stages))
         standing = Standing(plain, family.arch)
         free = [standing.free_bits(stage) for stage in stages]
-        least = min((bits for bits in free if bits is not None), default=inf)
-        if least < 0:
+        room = min((bits for bits in free if bits is not None), default=inf)
+        if room < 0:
             return
-        options = {key: list(self._depths(plain, standing, key, least)) for key in family.keepable()}
+        options = {key: list(self._depths(plain, standing, key, room)) for key in family.keepable()}
         for chosen in product(*([None, *own] for own in options.values())):
             kept = [(key, own) for key, own in zip(options, chosen, strict=True) if own is not None]
-            if sum(own.bits for _, own in kept) > least:
+            if sum(own.bits for _, own in kept) > room:
                 continue
             names = {stage: frozenset(name for (number, name), _ in kept if number == stage) for stage in stages}
             energy = sum(sums[stage, own][0] for stage, own in names.items())
             cycles = sum(sums[stage, own][1] for stage, own in names.items())
             if energy < IMPOSSIBLE / 1e3:
                 group = replace(plain, kept=tuple((key, own.depth) for key, own in kept))
-                yield Open(group, energy + sum(own.energy_pj for _, own in kept), cycles)
+                yield Open(self, group, energy + sum(own.energy_pj for _, own in kept), cycles)
 
-    def _depths(self, plain: Group, standing: Standing, key: Kept, room: float) -> "Iterator[_Depth]":
-        """Yield the depths at which a tensor may be kept: those that no other beats in room and words."""
+    def _depths(self, plain: Group, standing: Standing, key: Kept, room: float) -> Iterator[_Depth]:
+        """Yield the depths at which a tensor may be kept: those that no other beats in room and energy."""
         family, (stage, name) = self.family, key
         tensor = next(own for own in family.stages[stage].tensors if own.name == name)
         ends = [(family.arch.levels[i], family.energies.levels[i]) for i in (0, family.level)]
-        found: list[_Depth] = []
+        listed: list[_Depth] = []
         for depth in range(len(plain.shared) + 1):
-            group = replace(plain, kept=((key, depth),))
-            kept = KeptTensor.of(group, stage, name, standing.boxes[stage])
+            kept = KeptTensor.of(replace(plain, kept=((key, depth),)), stage, name, standing.boxes[stage])
             pj = Transfer.of(tensor, kept).energy_pj(*ends, drain_reads=family.charges.drain_reads)
-            found.append(_Depth(depth, kept.most * standing.bits(stage, name), pj))
-        for i, own in enumerate(found):
-            beaten = any(
-                (other.bits, other.energy_pj, j) < (own.bits, own.energy_pj, i)
-                and other.bits <= own.bits
-                and other.energy_pj <= own.energy_pj
-                for j, other in enumerate(found)
-            )
-            if own.bits <= room and not beaten:
+            listed.append(_Depth(depth, kept.most * standing.bits(stage, name), pj))
+        for own in listed:
+            if own.bits <= room and not any(_beats(other, own) for other in listed):
                 yield own
+
+
+def _beats(one: _Depth, other: _Depth) -> bool:
+    """Whether a depth takes no more room and moves no more, and is better or stands further out."""
+    no_more = one.bits <= other.bits and one.energy_pj <= other.energy_pj
+    return no_more and (one.bits, one.energy_pj, one.depth) < (other.bits, other.energy_pj, other.depth)
+
+
+class GroupSearch:
+    """A search of families: the same stages with each memory that may be the keeper."""
+
+    def __init__(self, families: Sequence[Family], objective: Objective, options: SearchOptions) -> None:
+        self.objective, limits = objective, options.limits
+        steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
+        self.limits = Effort(None, steps, limits.seconds)
+        self.spaces = [_Space(family, options) for family in families]
+        self.best: GroupCosts | None = None
+        self.statistics = Statistics()
+        self.solved = self.tiles = 0
+        self._slope: float | None = None
+        self._waiting: list[tuple[float, int, Tiles | Open]] = []
+        self._number = 0  # of what waits: the first of equal bounds goes first
+        self._closed = inf  # the least bound of solved groups
+        self._began = 0.0
+
+    def run(self, progress: Callable[["GroupSearch"], None] | None = None) -> GroupOutcome:
+        """Search until nothing that waits may be better, effort is used up, or Ctrl-C.
+
+        `progress` is called after each group. Raises KeyboardInterrupt where Ctrl-C came before the first.
+        """
+        self._began = time.monotonic()
+        try:
+            self._begin()
+            self._search(progress)
+        except KeyboardInterrupt:
+            if self.best is None:
+                raise
+            self.statistics.stop(Ended.INTERRUPTED)
+        self.statistics.seconds = time.monotonic() - self._began
+        return GroupOutcome(self.best, self.lower_bound, self.statistics, self.solved, self.tiles)
+
+    @property
+    def value(self) -> float:
+        """The objective of the best group; inf before the first."""
+        return inf if self.best is None else self.objective.value(self.best.energy_pj, float(self.best.cycles))
+
+    @property
+    def lower_bound(self) -> float:
+        """What no group is below."""
+        return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1]))
+
+    def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
+        while self._waiting and self._waiting[0][0] < self.value * (1 - ROUNDING):
+            if self.best is not None and (reason := self._used_up()):
+                return self.statistics.stop(reason)
+            bound, _, entry = self._waiting[0]
+            if isinstance(entry, Tiles):
+                more = [(max(bound, self._bound_of(own)), own) for own in entry.space.divided(entry)]
+                heapq.heappop(self._waiting)  # only now: Ctrl-C may come at any time
+                for own_bound, own in more:
+                    self._push(own_bound, own)
+            else:
+                closed = max(bound, self._solve(entry))
+                self._closed = min(self._closed, closed)
+                heapq.heappop(self._waiting)
+                self.solved += 1
+                if progress:
+                    progress(self)
+        return self.statistics.stop(Ended.SEEN_ALL)
+
+    def _bound_of(self, entry: Open) -> float:
+        return self.objective.value(entry.energy_pj, entry.cycles)
+
+    def _push(self, bound: float, entry: Open) -> None:
+        self._number += 1
+        heapq.heappush(self._waiting, (bound, self._number, entry))
+
+    def _used_up(self) -> Ended | None:
+        if self.limits.steps is not None and self.statistics.steps >= self.limits.steps:
+            return Ended.EFFORT
+        late = self.limits.seconds is not None and time.monotonic() - self._began >= self.limits.seconds
+        return Ended.TIME_LIMIT if late else None
+
+    def _begin(self) -> None:
+        """Bound all combinations of tiles."""
+        for space in self.spaces:
+            for bound, entry in space.entries(self.objective):
+                self._number += 1
+                self._waiting.append((bound, self._number, entry))
+            self.tiles += sum(int(np.prod(grid.shape)) for grid in space.grids.values())
+        heapq.heapify(self._waiting)
 
     def _solve(self, entry: Open) -> float:
         """Solve the layers of a group, which may become the best; return what it is not below."""
-        standing = Standing(entry.group, self.family.arch)
+        family, slope = entry.space.family, self._slope_for(entry)
+        standing = Standing(entry.group, family.arch)
         layers: dict[StepLayer, int] = {}
         for stage, box in enumerate(standing.boxes):
             layers |= step_layers(entry.group, stage, box)
-        slope = self._slope(entry)
-        moved = GroupCosts(standing, self.family.energies, self.family.charges, {}, {})
-        self.outcome.solved += 1
         least, mapped = 0.0, {}
         for layer, number in layers.items():
-            solved = self.solver.solve(standing, layer, slope)
+            solved = entry.space.solver.solve(standing, layer, slope, self.statistics)
             if solved is None:
                 return inf
             mapped[layer] = solved.mapped
             least += number * solved.least
-        costs = GroupCosts(standing, self.family.energies, self.family.charges, layers, mapped)
-        if self.objective.value(costs.energy_pj, float(costs.cycles)) < self._value():
-            self.outcome.best = Best(entry.group, costs)
-        return self._bound(entry, least, slope, moved)
+        costs = GroupCosts(standing, family.energies, family.charges, layers, mapped)
+        if self.objective.value(costs.energy_pj, float(costs.cycles)) < self.value:
+            self.best = costs
+        return self._solved_bound(entry, least, slope, costs)
 
-    def _slope(self, entry: Open) -> float | None:
-        """The pJ that a cycle is worth: that of the best group, or of the bounds of the first."""
+    def _slope_for(self, entry: Open) -> float | None:
+        """The pJ that a cycle is worth, at the best group or the bounds of the first; None where only cycles count."""
         by_energy, by_cycles = self.objective.powers
         if not by_energy:
             return None
         if not by_cycles:
             return 0.0
-        best = self.outcome.best
-        energy, cycles = (entry.energy_pj, entry.cycles) if best is None else (best.costs.energy_pj, best.costs.cycles)
+        best = self.best
+        energy, cycles = (entry.energy_pj, entry.cycles) if best is None else (best.energy_pj, float(best.cycles))
         wanted = by_cycles / by_energy * energy / cycles
-        if self.slope is None or not self.slope / NEAR <= wanted <= self.slope * NEAR:
-            self.slope = wanted
-        return self.slope
+        if self._slope is None or not self._slope / NEAR <= wanted <= self._slope * NEAR:
+            self._slope = wanted
+        return self._slope
 
-    def _bound(self, entry: Open, least: float, slope: float | None, moved: GroupCosts) -> float:
-        """What no mapping of a group is below, from the least sum of its layers and its bounds."""
+    def _solved_bound(self, entry: Open, least: float, slope: float | None, costs: GroupCosts) -> float:
+        """What no mapping of a group is below, from the least sum of its layers and its own bounds.
+
+        Energy, cycles and energy + slope x cycles have a least each; the objective is least at a corner of these.
+        """
         if slope is None:
-            return self.objective.value(0.0, least + moved.transfer_cycles)
-        least += moved.transfer_pj + slope * moved.transfer_cycles
+            return self.objective.value(0.0, least + costs.transfer_cycles)
+        least += costs.transfer_pj + slope * costs.transfer_cycles
         if not slope:
             return self.objective.value(least, 1.0)
         energy, cycles = entry.energy_pj, entry.cycles
         corners = ((energy, max(cycles, (least - energy) / slope)), (max(energy, least - slope * cycles), cycles))
         return min(self.objective.value(*corner) for corner in corners)
-
-
-def objective_of(names: tuple[str, ...]) -> Objective:
-    """The objective of a group."""
-    return OBJECTIVES[names[0]]

@@ -30,20 +30,20 @@ class Solver:
     def __init__(self, family: Family, options: SearchOptions) -> None:
         self.family = family
         self.options = replace(options, strategy="optimal", front="", certify=False, samples=None)
-        self.statistics = Statistics()
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
 
-    def solve(self, standing: Standing, layer: StepLayer, slope: float | None) -> Solved | None:
+    def solve(self, standing: Standing, layer: StepLayer, slope: float | None, statistics: Statistics) -> Solved | None:
         """Solve a layer for energy + `slope` x cycles, or for cycles where it is None. None: no mapping is valid.
 
-        Raises ValueError where what stays in the keeper leaves no room.
+        What it takes is added to `statistics`. Raises ValueError where what stays in the keeper leaves no room.
         """
         machine = standing.machine(layer)
         known = self._solved.setdefault((layer, standing.group.resident(layer.stage), slope), [])
         for other, solved in known:
             if self._serves(standing, other, machine, solved):
                 return solved
-        solved = self._solve(machine, standing, layer, slope)
+        solved, took = self._solve(machine, standing, layer, slope)
+        statistics.add(took)
         known.append((machine, solved))
         return solved
 
@@ -62,20 +62,23 @@ class Solver:
                 levels[i] = replace(levels[i], capacity_bits=rooms[1])
         return not validity(replace(batch, arch=replace(batch.arch, levels=tuple(levels))))[0]
 
-    def _solve(self, machine: Architecture, standing: Standing, layer: StepLayer, slope: float | None) -> Solved | None:
+    def _solve(
+        self, machine: Architecture, standing: Standing, layer: StepLayer, slope: float | None
+    ) -> tuple[Solved | None, Statistics]:
         family = self.family
         problem = Problem(machine, layer.workload(standing.group), family.energies, family.charges)
         try:
             space = Mapspace(machine, problem.workload, family.preset, distinct=True)
         except InputError:
-            return None
+            return None, Statistics()
         task, observers = Task(problem, space, self.options), Observers(None, None)
         if slope is None:
             (delay,) = (name for name, own in OBJECTIVES.items() if own.powers == (0, 1))
             outcome = Proof().run(replace(task, problem=replace(problem, goal=Goal((delay,)))), observers)
         else:
             outcome = prove_sum(task, slope, observers)
-        self.statistics.add(outcome.statistics)
+        if outcome.statistics.interrupted:
+            raise KeyboardInterrupt  # a proof takes it, and says so
         if outcome.best is None:
-            return None
-        return Solved(Mapped.of(problem, outcome.best.own()), outcome.lower_bound or 0.0)
+            return None, outcome.statistics
+        return Solved(Mapped.of(problem, outcome.best.own()), outcome.lower_bound or 0.0), outcome.statistics

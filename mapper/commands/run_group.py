@@ -1,0 +1,57 @@
+"""`ruby-map ARCH NETWORK --group A+B` searches the layers of a network as one fused group."""
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Fault, InputError, Network, Workload, option_fault, unknown_choice
+from ..exploration import explore_group, group_faults
+from ..mapspace import PRESETS
+from ..runtime import print_message, print_result
+from ..search.options import SearchOptions
+from ..searchers import option_faults
+from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
+from .map_options import costs
+from .ruby_map import MapRequest
+
+# what a search of groups takes of the options of ruby-map
+TAKEN = frozenset(
+    (
+        *("arch", "workload", "group", "mapspace", "placement", "fix", "objective", "as_json", "more", "log", "jobs"),
+        *("effort", "quick", "seed", "time_limit", "ert", "art", "energy"),
+        *("leakage", "wire_pj_per_bit_mm", "tile_mm", "hop_pj", "drain_reads"),
+    )
+)
+
+
+def clashes(request: MapRequest) -> list[Fault]:
+    """List the options that do not go with a group."""
+    others = sorted(set(request.given) - TAKEN)
+    return [option_fault(_option(name), "does not go with --group yet: leave it out") for name in others]
+
+
+def _option(field: str) -> str:
+    return {"strategy": "search"}.get(field, field.replace("_", "-"))
+
+
+def run(
+    request: MapRequest, loaded: tuple[Architecture, Workload | Network, EnergyTable], options: SearchOptions
+) -> int:
+    """Search the group, print it, and return the exit status."""
+    machine, work, table = loaded
+    faults = group_faults(machine, options) + option_faults(options)
+    if not isinstance(work, Network):
+        faults.append(option_fault("group", f"names layers of a network, {work.name} is one layer"))
+    preset = next((name for name in PRESETS if name == request.mapspace), None)
+    faults += [] if preset else [unknown_choice("mapspace", request.mapspace, PRESETS)]
+    if faults or not isinstance(work, Network) or preset is None:
+        raise InputError(dict.fromkeys(faults))
+    names = [name.strip() for name in request.group.split("+")]
+    result = explore_group(work, names, (machine, table, costs(request)), preset, options)
+    if request.as_json:
+        echo_json(result.json())
+    else:
+        print_result(str(result))
+    if result.statistics.interrupted:
+        print_message("interrupted: the best so far")
+    if result.costs is None:
+        return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
+    return FOUND

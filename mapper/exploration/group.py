@@ -1,0 +1,109 @@
+"""Explores a fused group: the best of all memories that may be its keeper, beside its layers alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Fault, InputError, Network, Workload, option_fault
+from ..fusion import Group, Link, stages_of
+from ..group_search import Family, GroupSearch
+from ..mapspace import Preset
+from ..problem import Charges, Problem
+from ..report import NetworkResult
+from ..report.groups import Alone, GroupResult
+from ..search.options import SearchOptions
+from .api import Request, explored
+from .time_slices import Study
+
+
+def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
+    """List what a search of groups does not do."""
+    faults = []
+    if len(options.objectives) > 1:
+        faults.append(option_fault("objective", "names one objective for --group"))
+    if arch.systolic is not None:
+        faults.append(Fault(arch.name, None, "", "has systolic axes: nothing is proven of its mappings, nor of groups"))
+    return faults
+
+
+def explore_group(
+    network: Network,
+    names: Sequence[str],
+    machine: tuple[Architecture, EnergyTable, Charges],
+    mapspace: Preset,
+    options: SearchOptions,
+    progress: Callable[[GroupSearch], None] | None = None,
+) -> GroupResult:
+    """Search the groups of the layers of these names, and the layers alone.
+
+    Raises InputError with what is wrong with the names, and where no memory can be the keeper.
+    """
+    arch, energies, charges = machine
+    stages, links = stages_of(network, names)
+    families = [
+        Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name)
+        for level in keepers(arch, stages, links)
+    ]
+    options = replace(options, strategy="optimal")
+    search = GroupSearch(families, options.goal.minimised[0], options)
+    outcome = search.run(progress)
+    return GroupResult(
+        tuple(stage.name for stage in stages),
+        arch.name,
+        options.goal,
+        mapspace,
+        options.seed,
+        outcome.best,
+        outcome.lower_bound,
+        _alone(network.name, stages, machine, mapspace, options),
+        outcome.statistics,
+        outcome.solved,
+        outcome.tiles,
+        _tried(families[0]),
+    )
+
+
+def _tried(family: Family) -> tuple[tuple[str, int, int], ...]:
+    """Return of each shared dim its size, and how many of its tiles are tried."""
+    pairs = zip(family.loops, family.tiles, strict=True)
+    return tuple((dim, family.stages[-1].size(dim), len(tiles)) for dim, tiles in pairs)
+
+
+def keepers(arch: Architecture, stages: tuple[Workload, ...], links: tuple[Link, ...]) -> list[int]:
+    """List the levels that may be the keeper. Raises InputError with why each may not."""
+    good, why = [], []
+    for level in range(1, len(arch.levels)):
+        group = Group(stages, links, arch.levels[level].name)
+        try:
+            for stage in range(len(stages)):
+                arch.with_resident(level, group.resident(stage))
+            good.append(level)
+        except ValueError as error:
+            why.append(str(error))
+    if not good:
+        rule = f"no memory of {arch.name} can hold what stands between the stages: {'; '.join(why)}"
+        raise InputError(Fault("--group", None, "", rule))
+    return good
+
+
+def _alone(
+    name: str,
+    stages: Sequence[Workload],
+    machine: tuple[Architecture, EnergyTable, Charges],
+    mapspace: Preset,
+    options: SearchOptions,
+) -> Alone | None:
+    """The layers one by one, chosen together for their sum."""
+    arch, energies, charges = machine
+    alone = Network(name, tuple((stage, 1) for stage in stages))
+    goal = options.goal
+    study = Study.of(alone, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, options)
+    try:
+        result = explored(study, Request())
+    except InputError:
+        return None
+    assert isinstance(result, NetworkResult), "of a network"
+    if not result.found:
+        return None
+    return Alone(result.energy_pj, int(result.cycles), result.lower_bound)

@@ -24,8 +24,8 @@ TAKEN = frozenset(
 
 def clashes(request: MapRequest) -> list[Fault]:
     """List the options that do not go with a group."""
-    others = sorted(set(request.given) - TAKEN)
-    return [option_fault(_option(name), "does not go with --group yet: leave it out") for name in others]
+    clashing = sorted(set(request.given) - TAKEN)
+    return [option_fault(_option(name), "does not go with --group yet: leave it out") for name in clashing]
 
 
 def _option(field: str) -> str:

@@ -1,6 +1,6 @@
 """The stages and links of a group named by a user, from the edges of a network."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...workloads import Fault, InputError, Network, Workload, near
 from .group import Link
@@ -15,29 +15,39 @@ def stages_of(network: Network, names: Sequence[str]) -> tuple[tuple[Workload, .
     between them that layers outside read.
     """
     layers = {layer.name: layer for layer, _ in network.layers}
-    faults = [
-        _fault(f'no layer "{name}" in {network.name}{near(name, layers)}') for name in names if name not in layers
-    ]
-    faults += [_fault(f"{name} is named twice") for name in dict.fromkeys(names) if list(names).count(name) > 1]
-    if not faults and not 2 <= len(names) <= MOST_STAGES:
-        faults.append(_fault(f"a group has 2 to {MOST_STAGES} layers, as A+B; got {len(names)}"))
-    if faults:
+    if faults := _name_faults(network, layers, names):
         raise InputError(faults)
     chosen = [name for name in layers if name in names]
-    inside = [edge for edge in network.edges if edge.producer in chosen and edge.consumer in chosen]
-    for name in chosen[:-1]:
-        if not any(edge.producer == name for edge in inside):
-            faults.append(_fault(_unlinked(network, name, chosen)))
+    if faults := _edge_faults(network, chosen):
+        raise InputError(faults)
+    links = tuple(
+        Link(chosen.index(edge.producer), chosen.index(edge.consumer), edge.tensor, edge.ranks)
+        for edge in network.edges
+        if edge.producer in chosen and edge.consumer in chosen
+    )
+    return tuple(layers[name] for name in chosen), links
+
+
+def _name_faults(network: Network, layers: Collection[str], names: Sequence[str]) -> list[Fault]:
+    """List what is wrong with the names of a group."""
+    unknown = [name for name in names if name not in layers]
+    faults = [_fault(f'no layer "{name}" in {network.name}{near(name, layers)}') for name in unknown]
+    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    faults += [_fault(f"{name} is named twice") for name in twice]
+    if not faults and not 2 <= len(names) <= MOST_STAGES:
+        faults.append(_fault(f"a group has 2 to {MOST_STAGES} layers, as A+B; got {len(names)}"))
+    return faults
+
+
+def _edge_faults(network: Network, chosen: Sequence[str]) -> list[Fault]:
+    """List the layers of a group, but the last, that hand nothing to the group, or something to others."""
+    inside = {edge.producer for edge in network.edges if edge.consumer in chosen}
+    faults = [_fault(_unlinked(network, name, chosen)) for name in chosen[:-1] if name not in inside]
     for edge in network.edges:
         if edge.producer in chosen[:-1] and edge.consumer not in chosen:
             rule = f"{edge.consumer}, outside the group, reads what {edge.producer} makes: it has to leave the chip"
             faults.append(_fault(rule))
-    if faults:
-        raise InputError(faults)
-    links = tuple(
-        Link(chosen.index(edge.producer), chosen.index(edge.consumer), edge.tensor, edge.ranks) for edge in inside
-    )
-    return tuple(layers[name] for name in chosen), links
+    return faults
 
 
 def _unlinked(network: Network, name: str, chosen: Sequence[str]) -> str:

@@ -120,14 +120,22 @@ class _Space:
         options = {key: list(self._depths(plain, standing, key, room)) for key in family.keepable()}
         for chosen in product(*([None, *own] for own in options.values())):
             kept = [(key, own) for key, own in zip(options, chosen, strict=True) if own is not None]
-            if sum(own.bits for _, own in kept) > room:
-                continue
-            names = {stage: frozenset(name for (number, name), _ in kept if number == stage) for stage in stages}
-            energy = sum(sums[stage, own][0] for stage, own in names.items())
-            cycles = sum(sums[stage, own][1] for stage, own in names.items())
-            if energy < IMPOSSIBLE / 1e3:
-                group = replace(plain, kept=tuple((key, own.depth) for key, own in kept))
-                yield Open(self, group, energy + sum(own.energy_pj for _, own in kept), cycles)
+            if sum(own.bits for _, own in kept) <= room:
+                yield from self._with_kept(plain, sums, kept)
+
+    def _with_kept(
+        self,
+        plain: Group,
+        sums: Mapping[tuple[int, frozenset[str]], Sequence[float]],
+        kept: "Sequence[tuple[Kept, _Depth]]",
+    ) -> Iterator[Open]:
+        """Yield the group with these kept tensors, where its stages may have mappings."""
+        energy, cycles = sum(own.energy_pj for _, own in kept), 0.0
+        for stage in range(len(self.family.stages)):
+            own = sums[stage, frozenset(name for (number, name), _ in kept if number == stage)]
+            energy, cycles = energy + own[0], cycles + own[1]
+        if energy < IMPOSSIBLE / 1e3:
+            yield Open(self, replace(plain, kept=tuple((key, own.depth) for key, own in kept)), energy, cycles)
 
     def _depths(self, plain: Group, standing: Standing, key: Kept, room: float) -> Iterator[_Depth]:
         """Yield the depths at which a tensor may be kept: those that no other beats in room and energy."""

@@ -140,8 +140,8 @@ class StageProblem:
         if spreads is None:
             return least
         dims = np.flatnonzero((spreads > 1).any(axis=0))
-        others = [d for d in range(sizes.shape[1]) if d not in dims]
-        outside = np.prod(sizes[:, others].astype(float), axis=1)
+        unspread = [d for d in range(sizes.shape[1]) if d not in dims]
+        outside = np.prod(sizes[:, unspread].astype(float), axis=1)
         if not len(dims):
             return np.maximum(least, outside)
         own, index = np.unique(sizes[:, dims], axis=0, return_inverse=True)

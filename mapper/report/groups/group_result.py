@@ -227,5 +227,5 @@ class GroupResult:
         what = f"no group is more than {self.gap:.2%} lower" if not self.optimal else "no group is lower"
         lines = [f"proof        {what}" + (f" (tried: {tried})" if tried else "")]
         went = self.statistics
-        found = f"{self.solved:,} groups solved, {self.tiles:,} combinations of tiles bounded"
-        return [*lines, f"search       {found}, {went.seconds:.1f} s, stopped by: {went.stopped_by}"]
+        counted = f"{self.solved:,} groups solved, {self.tiles:,} combinations of tiles bounded"
+        return [*lines, f"search       {counted}, {went.seconds:.1f} s, stopped by: {went.stopped_by}"]

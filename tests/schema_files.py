@@ -11,6 +11,7 @@ from .house import ROOT
 SCHEMAS = ROOT / "docs/schemas"
 PRINTED = {  # by the module that prints them
     "run_map": ("result", "size"),
+    "run_group": ("group",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),
     "run_energy": ("energy",),

@@ -32,7 +32,7 @@ def _option(field: str) -> str:
     return {"strategy": "search"}.get(field, field.replace("_", "-"))
 
 
-def run(
+def search_group(
     request: MapRequest, loaded: tuple[Architecture, Workload | Network, EnergyTable], options: SearchOptions
 ) -> int:
     """Search the group, print it, and return the exit status."""

@@ -24,13 +24,13 @@ from ..search.cost_model import ANSWERED
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults
 from ..store import Store, store_faults
-from . import run_group as run_group_module
 from .changes import machine_as
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
 from .map_options import costs, search_options, start_mappings
 from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
+from .run_group import clashes, search_group
 from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -174,13 +174,13 @@ def run(request: MapRequest) -> int:
 
 def run_group(request: MapRequest) -> int:
     """Search layers of a network as one fused group. Raises InputError with every fault."""
-    faults = list[Fault](run_group_module.clashes(request))
+    faults = list[Fault](clashes(request))
     files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
     options = search_options(request, files, faults)
     loaded = _loaded(request, options, faults)
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
-    return run_group_module.run(request, loaded, options)
+    return search_group(request, loaded, options)
 
 
 def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:

@@ -1,6 +1,6 @@
 """What a group costs: the sum of its stages in all steps, and of what comes and goes for kept tensors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -67,15 +67,8 @@ class GroupCosts:
     @cached_property
     def transfer_cycles(self) -> int:
         """The cycles of these words, which nothing else goes on beside: the slowest of both levels and directions."""
-        outer, keeper = self.standing.arch.levels[0], self.standing.arch.levels[self.standing.level]
-        drained = sum(own.drains for own in self.transfers) if self.charges.drain_reads else 0
-        flows = (
-            (outer.read_bandwidth, sum(own.reads for own in self.transfers)),
-            (outer.write_bandwidth, sum(own.updates for own in self.transfers)),
-            (keeper.read_bandwidth, drained),
-            (keeper.write_bandwidth, sum(own.fills for own in self.transfers)),
-        )
-        return max(_cycles(words, bandwidth) for bandwidth, words in flows)
+        ends = self.standing.arch.levels[0], self.standing.arch.levels[self.standing.level]
+        return transfer_cycles(self.transfers, *ends, drain_reads=self.charges.drain_reads)
 
     @cached_property
     def transfer_pj(self) -> float:
@@ -99,6 +92,19 @@ class GroupCosts:
     def edp(self) -> float:
         """Energy-delay product, in pJ * cycles."""
         return self.energy_pj * self.cycles
+
+
+def transfer_cycles(transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool) -> int:
+    """Compute the cycles that the words of kept tensors take together: the most that a bandwidth of one level, in one
+    direction, asks for."""
+    drained = sum(own.drains for own in transfers) if drain_reads else 0
+    flows = (
+        (outer.read_bandwidth, sum(own.reads for own in transfers)),
+        (outer.write_bandwidth, sum(own.updates for own in transfers)),
+        (keeper.read_bandwidth, drained),
+        (keeper.write_bandwidth, sum(own.fills for own in transfers)),
+    )
+    return max(_cycles(words, bandwidth) for bandwidth, words in flows)
 
 
 def _cycles(words: int, bandwidth: float | None) -> int:

@@ -16,7 +16,7 @@ from math import inf
 
 import numpy as np
 
-from ..fusion import Group, GroupCosts, KeptTensor, Standing, StepLayer, Transfer, step_layers
+from ..fusion import Group, GroupCosts, KeptTensor, Standing, StepLayer, Transfer, step_layers, transfer_cycles
 from ..problem import ROUNDING, Effort, Objective
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
@@ -50,11 +50,22 @@ class Open:
 
 @dataclass(frozen=True)
 class _Depth:
-    """A depth at which a tensor may be kept: the room that it takes, and the energy of what it moves."""
+    """A depth at which a tensor may be kept: the room that it takes, and what it moves."""
 
     depth: int
     bits: int
     energy_pj: float
+    transfer: Transfer
+
+    def beats(self, other: "_Depth") -> bool:
+        """Whether it takes no more room and moves no more in any direction, and is better or stands further out."""
+        own, theirs = self._figures, other._figures
+        return all(a <= b for a, b in zip(own, theirs, strict=True)) and (own, self.depth) < (theirs, other.depth)
+
+    @property
+    def _figures(self) -> tuple[int, ...]:
+        moved = self.transfer
+        return self.bits, moved.reads, moved.updates, moved.fills, moved.drains
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +141,10 @@ class _Space:
         kept: "Sequence[tuple[Kept, _Depth]]",
     ) -> Iterator[Open]:
         """Yield the group with these kept tensors, where its stages may have mappings."""
-        energy, cycles = sum(own.energy_pj for _, own in kept), 0.0
+        levels, drain_reads = self.family.arch.levels, self.family.charges.drain_reads
+        moved = [own.transfer for _, own in kept]
+        cycles = float(transfer_cycles(moved, levels[0], levels[self.family.level], drain_reads=drain_reads))
+        energy = sum(own.energy_pj for _, own in kept)
         for stage in range(len(self.family.stages)):
             own = sums[stage, frozenset(name for (number, name), _ in kept if number == stage)]
             energy, cycles = energy + own[0], cycles + own[1]
@@ -138,24 +152,19 @@ class _Space:
             yield Open(self, replace(plain, kept=tuple((key, own.depth) for key, own in kept)), energy, cycles)
 
     def _depths(self, plain: Group, standing: Standing, key: Kept, room: float) -> Iterator[_Depth]:
-        """Yield the depths at which a tensor may be kept: those that no other beats in room and energy."""
+        """Yield the depths at which a tensor may be kept: those that no other beats in room and words."""
         family, (stage, name) = self.family, key
         tensor = next(own for own in family.stages[stage].tensors if own.name == name)
         ends = [(family.arch.levels[i], family.energies.levels[i]) for i in (0, family.level)]
         listed: list[_Depth] = []
         for depth in range(len(plain.shared) + 1):
             kept = KeptTensor.of(replace(plain, kept=((key, depth),)), stage, name, standing.boxes[stage])
-            pj = Transfer.of(tensor, kept).energy_pj(*ends, drain_reads=family.charges.drain_reads)
-            listed.append(_Depth(depth, kept.most * standing.bits(stage, name), pj))
+            moved = Transfer.of(tensor, kept)
+            pj = moved.energy_pj(*ends, drain_reads=family.charges.drain_reads)
+            listed.append(_Depth(depth, kept.most * standing.bits(stage, name), pj, moved))
         for own in listed:
-            if own.bits <= room and not any(_beats(other, own) for other in listed):
+            if own.bits <= room and not any(other.beats(own) for other in listed):
                 yield own
-
-
-def _beats(one: _Depth, other: _Depth) -> bool:
-    """Whether a depth takes no more room and moves no more, and is better or stands further out."""
-    no_more = one.bits <= other.bits and one.energy_pj <= other.energy_pj
-    return no_more and (one.bits, one.energy_pj, one.depth) < (other.bits, other.energy_pj, other.depth)
 
 
 class GroupSearch:

@@ -17,7 +17,7 @@ from ...arch import Architecture
 from ...energy import EnergyTable, stacked_table
 from ...workloads import InputError, Workload
 from ..bounds import DimGroup, Relaxation, grouped
-from ..mapping import ChainTable, Floats, Ints
+from ..mapping import ChainTable, Floats, Ints, unique_rows
 from ..mapspace import Mapspace, Preset, every_chain
 from ..problem import Charges
 
@@ -144,11 +144,11 @@ class StageProblem:
         outside = np.prod(sizes[:, unspread].astype(float), axis=1)
         if not len(dims):
             return np.maximum(least, outside)
-        own, index = np.unique(sizes[:, dims], axis=0, return_inverse=True)
+        own, index = unique_rows(sizes[:, dims])
         steps = np.full(len(own), np.inf)
         for spread in spreads[:, dims]:
             np.minimum(steps, np.prod(-(-own // spread), axis=1, dtype=float), out=steps)
-        fewest: Floats = np.maximum(least, outside * steps[index.reshape(-1)])
+        fewest: Floats = np.maximum(least, outside * steps[index])
         return fewest
 
 

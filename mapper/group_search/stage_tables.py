@@ -6,6 +6,7 @@ from functools import cached_property, reduce
 
 import numpy as np
 
+from ..fusion import boxes
 from ..mapping import Floats, unique_rows
 from .family import Family
 from .stage_bounds import StageProblem
@@ -62,7 +63,8 @@ class StageTables:
         resident = family.group().resident(self.stage) | self.kept
         tensors = tuple(replace(own, accumulates=accumulates or own.accumulates) if own.output else own
                         for own in stage.tensors)  # fmt: skip
-        largest = dict(zip(stage.dims, stage.sizes, strict=True))
+        # dims that no loop moves are as long as what later stages need of them
+        largest = {dim: int(own.lengths[0]) for dim, own in boxes(family.group())[0][self.stage].dims.items()}
         for own in self.sizes:
             for dim in own.variants[0]:
                 largest[dim] = max(variant[dim] for variant in own.variants)

@@ -20,6 +20,7 @@ from .commands import (
 )
 from .comparisons import Compared
 from .differences import Difference
+from .groups import Group
 from .inputs import mapping_schema, sweep_schema, transforms_schema
 from .results import Best, Layer, Model, Network
 from .sweeps import Pareto, Results, Summary
@@ -33,6 +34,7 @@ INPUTS: Mapping[str, Callable[[], Schema]] = {
 }
 OUTPUTS: Mapping[str, object] = {
     "result": Network | Layer,  # ruby-map --json, stats.json
+    "group": Group,  # ruby-map --group --json
     "size": MapspaceSizes | MapspaceSize,  # ruby-map --size --json
     "library": Library,  # ruby-map --list --json
     "model": Model,  # ruby-model --json

@@ -1,0 +1,133 @@
+"""The object of a fused group: `ruby-map --group --json`."""
+
+from .values import Amount, Count, Entry, Number, Output
+
+
+class Alone(Output):
+    """The layers of a group one by one, each at its best in the sum of all."""
+
+    edp: Amount
+    """pJ * cycles."""
+    energy_pj: Amount
+    """pJ."""
+    cycles: Count
+    """Cycles."""
+    lower_bound: Amount | None
+    """No mappings of the layers are below it by the objective; null where nothing is proven."""
+
+
+class Shape(Output):
+    """How the layers are executed together."""
+
+    stages: list[str]
+    """The layers, in turn."""
+    shared: list[tuple[str, Count]]
+    """The shared loops, the outermost first: a dim of the last layer, and its tile."""
+    keeper: str
+    """The memory in which the tensors between layers stand."""
+    halo: dict[str, str]
+    """By shared dim: retain or recompute what later tiles need again."""
+    life: dict[str, str]
+    """By layer.tensor, of others: stage (it does not stay), group (it stays), or the dim inside whose loop it stays."""
+    held_words: dict[str, Count]
+    """By the layer that makes them, the most words that stand in the keeper."""
+
+
+class GroupLayer(Output):
+    """What a stage is in some of the steps of the shared loops."""
+
+    steps: Count
+    """So many steps."""
+    sizes: dict[str, Count]
+    """The size of each dim."""
+    accumulates: bool
+    """Whether its output holds sums before it."""
+    energy_pj: Amount
+    """Of one step, pJ."""
+    cycles: Count
+    """Of one step."""
+    mapping: list[Entry]
+    """Its mapping: entries, the outermost level first."""
+    nest: list[str]
+    """The mapping as a loop nest, line by line."""
+
+
+class GroupStage(Output):
+    """A layer of a group."""
+
+    name: str
+    """Its name."""
+    layers: list[GroupLayer]
+    """What it is in steps, the most frequent first."""
+
+
+class Transfers(Output):
+    """What moves for tensors that stay in the keeper beside those between layers."""
+
+    energy_pj: Amount
+    """pJ, of all steps."""
+    cycles: Count
+    """Cycles, of all steps."""
+
+
+class Tried(Output):
+    """The tiles of a shared dim that were tried."""
+
+    size: Count
+    """The size of the dim."""
+    tiles: Count
+    """How many tiles."""
+
+
+class GroupSearched(Output):
+    """The search."""
+
+    seconds: Amount
+    """Seconds."""
+    steps: Count
+    """Steps of proofs."""
+    groups: Count
+    """Groups whose layers were solved."""
+    tiles: Count
+    """Combinations of tiles, with choices of retained dims, that were bounded."""
+    tried: dict[str, Tried]
+    """The tiles tried, by shared dim."""
+    stopped_by: str
+    """Why it ended."""
+
+
+class Group(Output):
+    """The best group of some layers; figures are null where none fits."""
+
+    arch: str
+    """The machine."""
+    group: Shape | None
+    """The group."""
+    mapspace: str
+    """The mapspace of its layers."""
+    objective: str
+    """What was minimised."""
+    seed: int
+    """The seed."""
+    edp: Amount | None
+    """pJ * cycles."""
+    energy_pj: Amount | None
+    """pJ."""
+    cycles: Count | None
+    """Cycles."""
+    optimal: bool
+    """Whether it is proven that no group that was tried is better."""
+    lower_bound: Amount | None
+    """No group that was tried is below it by the objective."""
+    gap: Amount | None
+    """The share by which one may be below."""
+    alone: Alone | None
+    """The layers one by one; null where one has no mapping."""
+    saved: Number | None
+    """The share of the objective that fusing saves; below 0 where it costs more."""
+    transfers: Transfers | None
+    """What moves for other tensors that stay."""
+    stages: list[GroupStage]
+    """The layers with their mappings."""
+    search: GroupSearched
+    """The search."""

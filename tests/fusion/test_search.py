@@ -1,0 +1,177 @@
+"""The search of groups against every group: all tiles, orders, retained loops, kept tensors and mappings."""
+
+import json
+from dataclasses import replace
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, stacked_table
+from ruby_map.mapper.fusion import Group, GroupCosts, NoBoxError, Standing, execute, step_layers
+from ruby_map.mapper.group_search import Family, GroupSearch
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.model import evaluate, recount, validity
+from ruby_map.mapper.problem import OBJECTIVES, Charges
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.workloads import InputError
+
+from ..conftest import DEEP
+from .groups import convolutions, drawn_inputs, products
+
+
+@st.composite
+def families(draw):
+    """A group of few and small stages on a machine with a buffer of little room, and figures of any proportions."""
+    stages, links = draw(st.one_of(products(most=2), convolutions(most=2)))
+    assume(max(stage.macs for stage in stages) <= 60 and len(stages) == 2)
+    pj = st.sampled_from([0.0, 1.0, 3.0, 10.0, 100.0])
+    axes = (Axis("x", draw(st.sampled_from([1, 2, 3]))),)
+    bandwidth = st.sampled_from([None, None, None, 1.0])
+    room = 16 * draw(st.integers(4, 60))
+    levels = (
+        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth)),
+        Storage("L1", "SRAM", capacity_bits=room, fanout=axes, write_bandwidth=draw(bandwidth)),
+    )
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    charges = Charges(leakage=draw(st.booleans()), drain_reads=draw(st.booleans()))
+    return Family(stages, links, arch, table, charges, "ruby", "L1")
+
+
+def every_group(family):
+    """Every group of a family: tiles, orders, retained loops and kept tensors; those that compute no boxes left out."""
+    last = family.stages[-1]
+    for tiles in product(*(range(1, last.size(loop) + 1) for loop in family.loops)):
+        sizes = dict(zip(family.loops, tiles, strict=True))
+        for order in permutations(loop for loop in family.loops if sizes[loop] < last.size(loop)):
+            shared = tuple((loop, sizes[loop]) for loop in order)
+            for bits in product((False, True), repeat=len(order)):
+                retained = frozenset(loop for loop, bit in zip(order, bits, strict=True) if bit)
+                for depths in product((None, *range(len(order) + 1)), repeat=len(family.keepable())):
+                    pairs = zip(family.keepable(), depths, strict=True)
+                    kept = tuple((key, depth) for key, depth in pairs if depth is not None)
+                    yield Group(family.stages, family.links, "L1", shared, retained, kept)
+
+
+def points_of(family, standing, layer, known):
+    """The energies and cycles of all valid mappings of a layer, those that no other beats."""
+    machine, work = standing.machine(layer), layer.workload(standing.group)
+    key = (layer, machine)
+    if key not in known:
+        try:
+            space = Mapspace(machine, work, family.preset, distinct=True)
+        except InputError:
+            known[key] = []
+            return []
+        assume(space.size.total <= 3_000)
+        points = set()
+        for batch in space.batches():
+            valid = batch.take(np.flatnonzero(validity(batch) == 0))
+            if len(valid):
+                table = stacked_table(family.energies, valid.arch)
+                costs = evaluate(valid, table, family.charges)
+                for i in np.flatnonzero(~costs.exact).tolist():
+                    one = valid.take([i])
+                    exact = evaluate(one, table, family.charges, recount(one))
+                    points.add((float(exact.energy_pj[0]), float(exact.cycles[0])))
+                keep = costs.exact
+                points |= set(zip(costs.energy_pj[keep].tolist(), costs.cycles[keep].tolist(), strict=True))
+        known[key] = _front(points)
+    return known[key]
+
+
+def _front(points):
+    front = []
+    for energy, cycles in sorted(points):
+        if not front or cycles < front[-1][1]:
+            front.append((energy, cycles))
+    return front
+
+
+def best_of_all(family, objective):
+    """The least objective of all groups with all mappings; inf where none fits."""
+    least, known, checked = np.inf, {}, set()
+    for group in every_group(family):
+        plain = replace(group, kept=())
+        if plain not in checked:
+            try:
+                execute(plain, drawn_inputs(plain))
+            except NoBoxError:
+                continue
+            checked.add(plain)
+        standing = Standing(group, family.arch)
+        if any(standing.free_bits(stage) < 0 for stage in range(len(family.stages))):
+            continue
+        moved = GroupCosts(standing, family.energies, family.charges, {}, {})
+        sums = [(moved.transfer_pj, float(moved.transfer_cycles))]
+        for stage, box in enumerate(standing.boxes):
+            for layer, number in step_layers(group, stage, box).items():
+                points = points_of(family, standing, layer, known)
+                sums = _front({(e + number * pe, c + number * pc) for e, c in sums for pe, pc in points})
+        least = min([least, *(objective.value(energy, cycles) for energy, cycles in sums)])
+    return least
+
+
+@settings(max_examples=300 if DEEP else 6)
+@given(families(), st.sampled_from(sorted(OBJECTIVES)))
+def test_the_search_finds_the_best_of_every_group(family, name):
+    """Without a limit it ends with the least of all, and says that it is proven."""
+    assume(np.prod([family.stages[-1].size(loop) for loop in family.loops]) <= 24 and len(family.loops) <= 2)
+    objective = OBJECTIVES[name]
+    least = best_of_all(family, objective)
+    outcome = GroupSearch([family], objective, SearchOptions(strategy="optimal", effort="thorough")).run()
+    if np.isinf(least):
+        assert outcome.best is None
+        return
+    value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
+    assert value == pytest.approx(least, rel=1e-9)
+    assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
+
+
+def test_costs_are_those_of_mapped_layers_and_json_says_so(tmp_path):
+    """The sum over layers, times their steps, and what kept tensors move, is what the command prints."""
+    from ruby_map.mapper.commands.ruby_map import main
+    from typer.testing import CliRunner
+
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "layers:\n"
+        "  - {name: a, shape: matmul, sizes: {N: 6, K: 3, M: 4}}\n"
+        "  - {name: b, shape: matmul, sizes: {N: 6, K: 4, M: 2}, from: {Inputs: a}}\n"
+    )
+    done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", "a+b", "--json"])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    layers = [layer for stage in said["stages"] for layer in stage["layers"]]
+    energy = sum(layer["steps"] * layer["energy_pj"] for layer in layers) + said["transfers"]["energy_pj"]
+    cycles = sum(layer["steps"] * layer["cycles"] for layer in layers) + said["transfers"]["cycles"]
+    assert (said["energy_pj"], said["cycles"]) == (pytest.approx(energy), cycles)
+    assert said["edp"] == pytest.approx(energy * cycles)
+    assert said["optimal"] == (said["gap"] <= 1e-9)
+    assert said["lower_bound"] <= said["edp"] * (1 + 1e-9)
+    assert said["alone"]["edp"] > said["edp"]
+    assert set(said["group"]) == {"stages", "shared", "keeper", "halo", "life", "held_words"}
+
+
+@pytest.mark.parametrize(
+    ("names", "wanted"),
+    [
+        ("a+c", ['no layer "c" in net']),
+        ("a", ["a group has 2 to 8 layers, as A+B; got 1"]),
+        ("a+a", ["a is named twice"]),
+    ],
+)
+def test_names_that_are_no_group_are_faults(tmp_path, names, wanted):
+    """Status 2, and each fault once."""
+    from ruby_map.mapper.commands.ruby_map import main
+    from typer.testing import CliRunner
+
+    net = tmp_path / "net.yaml"
+    net.write_text("layers: [{name: a, shape: rank1, sizes: {D: 4}}, {name: b, shape: rank1, sizes: {D: 4}}]")
+    done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", names])
+    assert done.exit_code == 2
+    assert all(text in done.stderr for text in wanted)

@@ -130,4 +130,4 @@ class Group(Output):
     stages: list[GroupStage]
     """The layers with their mappings."""
     search: GroupSearched
-    """The search."""
+    """How it was searched for."""

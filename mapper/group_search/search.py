@@ -25,7 +25,9 @@ from .grid import Grid, Kept, subsets
 from .solver import Solver
 from .stage_tables import IMPOSSIBLE, StageTables
 
-NEAR = 1.05  # slopes within this factor are the same
+NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
+SAME = 1e-6  # relative: slopes that say the same
+MOST_SLOPES = 12  # for which a group is solved
 SHARE = 4  # a group has the steps of so many layers for each of its stages
 
 
@@ -40,12 +42,27 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class Open:
-    """A group whose layers are not solved."""
+    """A group, with what none of its mappings is below: energy, cycles, and energy + slope x cycles at some slopes."""
 
     space: "_Space"
     group: Group
-    energy_pj: float  # at least
+    energy_pj: float
     cycles: float
+    sums: tuple[tuple[float, float], ...] = ()  # (slope, pJ) of the slopes for which its layers were solved
+
+    def corner(self, objective: Objective) -> tuple[float, float, float]:
+        """Find where the objective is least above all these lines: its value, energy and cycles.
+
+        Along a line between two corners the objective, which grows with both, is least at an end.
+        """
+        places = [self.cycles]
+        lines = [(0.0, self.energy_pj), *self.sums]
+        for i, (slope, least) in enumerate(lines):
+            for other_slope, other_least in lines[:i]:
+                if slope != other_slope:
+                    places.append(max(self.cycles, (least - other_least) / (slope - other_slope)))
+        points = [(max(least - slope * cycles for slope, least in lines), cycles) for cycles in places]
+        return min((objective.value(energy, cycles), energy, cycles) for energy, cycles in points)
 
 
 @dataclass(frozen=True)
@@ -221,16 +238,26 @@ class GroupSearch:
                 for own_bound, own in more:
                     self._push(own_bound, own)
             else:
-                closed = max(bound, self._solve(entry))
-                self._closed = min(self._closed, closed)
+                solved = self._solve(entry)
                 heapq.heappop(self._waiting)
-                self.solved += 1
+                if solved is not None:
+                    self._take(max(bound, self._bound_of(solved)), solved)
+                self.solved += not entry.sums
                 if progress:
                     progress(self)
         return self.statistics.stop(Ended.SEEN_ALL)
 
     def _bound_of(self, entry: Open) -> float:
-        return self.objective.value(entry.energy_pj, entry.cycles)
+        return entry.corner(self.objective)[0]
+
+    def _take(self, bound: float, solved: Open) -> None:
+        """Let a solved group wait for another slope, or close it where no other says more."""
+        slope = self._slope_for(solved)
+        known = [own for own, _ in solved.sums]
+        if slope is None or len(known) >= MOST_SLOPES or any(abs(own - slope) <= SAME * slope for own in known):
+            self._closed = min(self._closed, bound)
+        else:
+            self._push(bound, solved)
 
     def _push(self, bound: float, entry: Open) -> None:
         self._number += 1
@@ -251,8 +278,8 @@ class GroupSearch:
             self.tiles += sum(int(np.prod(grid.shape)) for grid in space.grids.values())
         heapq.heapify(self._waiting)
 
-    def _solve(self, entry: Open) -> float:
-        """Solve the layers of a group, which may become the best; return what it is not below."""
+    def _solve(self, entry: Open) -> Open | None:
+        """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping."""
         family, slope = entry.space.family, self._slope_for(entry)
         standing = Standing(entry.group, family.arch)
         layers: dict[StepLayer, int] = {}
@@ -262,38 +289,36 @@ class GroupSearch:
         for layer, number in layers.items():
             solved = entry.space.solver.solve(standing, layer, slope, self.statistics)
             if solved is None:
-                return inf
+                return None
             mapped[layer] = solved.mapped
             least += number * solved.least
         costs = GroupCosts(standing, family.energies, family.charges, layers, mapped)
         if self.objective.value(costs.energy_pj, float(costs.cycles)) < self.value:
             self.best = costs
-        return self._solved_bound(entry, least, slope, costs)
+        if slope is None:
+            return replace(entry, cycles=max(entry.cycles, least + costs.transfer_cycles))
+        least += costs.transfer_pj + slope * costs.transfer_cycles
+        if not slope:
+            return replace(entry, energy_pj=max(entry.energy_pj, least), sums=((0.0, least),))
+        return replace(entry, sums=(*entry.sums, (slope, least)))
 
     def _slope_for(self, entry: Open) -> float | None:
-        """The pJ that a cycle is worth, at the best group or the bounds of the first; None where only cycles count."""
+        """The pJ that a cycle is worth where a group is to be solved; None where only cycles count.
+
+        At first that is where the best group is, which many groups share; then at the corner of the group itself.
+        """
         by_energy, by_cycles = self.objective.powers
         if not by_energy:
             return None
         if not by_cycles:
             return 0.0
         best = self.best
-        energy, cycles = (entry.energy_pj, entry.cycles) if best is None else (best.energy_pj, float(best.cycles))
+        energy, cycles = (
+            entry.corner(self.objective)[1:] if entry.sums or best is None else (best.energy_pj, best.cycles)
+        )
         wanted = by_cycles / by_energy * energy / cycles
+        if entry.sums:
+            return wanted
         if self._slope is None or not self._slope / NEAR <= wanted <= self._slope * NEAR:
             self._slope = wanted
         return self._slope
-
-    def _solved_bound(self, entry: Open, least: float, slope: float | None, costs: GroupCosts) -> float:
-        """What no mapping of a group is below, from the least sum of its layers and its own bounds.
-
-        Energy, cycles and energy + slope x cycles have a least each; the objective is least at a corner of these.
-        """
-        if slope is None:
-            return self.objective.value(0.0, least + costs.transfer_cycles)
-        least += costs.transfer_pj + slope * costs.transfer_cycles
-        if not slope:
-            return self.objective.value(least, 1.0)
-        energy, cycles = entry.energy_pj, entry.cycles
-        corners = ((energy, max(cycles, (least - energy) / slope)), (max(energy, least - slope * cycles), cycles))
-        return min(self.objective.value(*corner) for corner in corners)

@@ -1,24 +1,26 @@
 """Bounds of the groups of a family with one choice of retained loops, for all combinations of tiles at once.
 
-Energy and cycles of stages are the sums of stage_tables.py. A kept tensor costs what it moves at least in any order of
-the loops and at any depth at which it has room beside what stands between stages in one step; so bounds are of every
-order, depth and choice of kept tensors together.
+Energy and cycles of stages are the sums of stage_tables.py. A bound is of one order of the loops and of every choice of
+kept tensors, each with what it moves, that have room beside what stands between stages in one step; where the choices
+are many, of those of each stage apart.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import chain, combinations, permutations
+from itertools import chain, combinations, pairwise, permutations, product
 from math import prod
 
 import numpy as np
 
 from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer
-from ..mapping import Floats
+from ..mapping import Bools, Floats
+from ..problem import Objective
 from .family import Family, LoopTable
-from .stage_tables import StageTables
+from .stage_tables import IMPOSSIBLE, StageTables
 
 Kept = tuple[int, str]  # a stage, a tensor
+MOST_CHOICES = 10**8  # choices of kept tensors times combinations of tiles that are bounded one by one
 
 
 def subsets(names: Sequence[str]) -> Iterator[frozenset[str]]:
@@ -35,34 +37,84 @@ class Grid:
         self.family, self.tables, self.retained = family, tables, retained
         self.shape = tuple(len(tiles) for tiles in family.tiles)
         self.standing = Standing(family.group(), family.arch)
+        self._known: dict[tuple[int, frozenset[str]], tuple[Floats, Floats]] = {}
+        self._known_columns: dict[Kept, dict[str, dict[str, Floats]]] = {}
 
     @cached_property
     def orders(self) -> list[tuple[str, ...]]:
-        """The orders of the loops, outermost first, that groups have: see `Group.faults`."""
-        again = self.family.repeating - self.retained
-        return [
-            order
-            for order in permutations(self.family.loops)
-            if not any(loop in again and self.retained.intersection(order[:place]) for place, loop in enumerate(order))
-        ]
+        """All orders of the loops, outermost first."""
+        return list(permutations(self.family.loops))
 
-    @cached_property
-    def bounds(self) -> tuple[Floats, Floats]:
-        """Least energy and cycles of each combination of tiles; inf where nothing fits."""
+    def values(self, order: tuple[str, ...], objective: Objective) -> Floats:
+        """Bound the objective of each combination of tiles in an order, over all choices of kept tensors.
+
+        It is inf where nothing fits.
+        """
+        options = {key: self._options(key, order) for key in self.family.keepable()}
+        choices = prod(len(own) + 1 for own in options.values())
+        stages = range(len(self.family.stages))
+        parts = [tuple(stages)] if choices * prod(self.shape) <= MOST_CHOICES else [(stage,) for stage in stages]
         energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
-        keepable = self.family.keepable()
-        least = {key: self._least_transfer(key) for key in keepable}
-        every = tuple(slice(None) for _ in self.shape)
-        for stage in range(len(self.family.stages)):
-            stage_energy, stage_cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
-            for kept in subsets([name for number, name in keepable if number == stage]):
-                own_energy, own_cycles = self.tables[stage, kept].sums(self.retained, every)
-                moved = sum((least[stage, name] for name in kept), np.zeros(self.shape))
-                stage_energy = np.minimum(stage_energy, own_energy + moved)
-                stage_cycles = np.minimum(stage_cycles, np.where(np.isfinite(moved), own_cycles, np.inf))
-            energy, cycles = energy + stage_energy, cycles + stage_cycles
-        possible = np.maximum.reduce([self.room[order] for order in self.orders]) >= 0
-        return np.where(possible, energy, np.inf), np.where(possible, cycles, np.inf)
+        least = np.full(self.shape, np.inf)
+        for part in parts:
+            keys = [key for key in options if key[0] in part]
+            part_energy, part_cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
+            for chosen in product(*([None, *options[key]] for key in keys)):
+                kept = [(key, own) for key, own in zip(keys, chosen, strict=True) if own is not None]
+                own_energy, own_cycles = self._with_kept(part, kept, order)
+                part_energy, part_cycles = np.minimum(part_energy, own_energy), np.minimum(part_cycles, own_cycles)
+                if len(parts) == 1:
+                    with np.errstate(invalid="ignore"):
+                        value = objective.value(own_energy, own_cycles)
+                    least = np.fmin(least, np.where(np.isfinite(own_energy), value, np.inf))
+            energy, cycles = energy + part_energy, cycles + part_cycles
+        possible = np.isfinite(energy) & (energy < IMPOSSIBLE / 1e3) & (self.room[order] >= 0)
+        if len(parts) > 1:
+            with np.errstate(invalid="ignore"):
+                least = objective.value(energy, cycles)
+        return np.where(possible, least, np.inf)
+
+    def _with_kept(
+        self, stages: Sequence[int], kept: Sequence[tuple[Kept, tuple[Floats, Floats]]], order: tuple[str, ...]
+    ) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of some stages with these kept tensors; inf where they have no room."""
+        energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
+        for stage in stages:
+            names = frozenset(name for (number, name), _ in kept if number == stage)
+            own = self._sums(stage, names)
+            energy, cycles = energy + own[0], cycles + own[1]
+        if not kept:
+            return energy, cycles
+        bits = sum((own for _, (_, own) in kept), np.zeros(()))
+        fits = bits <= self.room[order]
+        moved = sum((pj for _, (pj, _) in kept), energy)
+        return np.where(fits, moved, np.inf), np.where(fits, cycles, np.inf)
+
+    def _sums(self, stage: int, names: frozenset[str]) -> tuple[Floats, Floats]:
+        """The bounds of a stage with some tensors kept, for all combinations of tiles."""
+        if (stage, names) not in self._known:
+            every = tuple(slice(None) for _ in self.shape)
+            self._known[stage, names] = self.tables[stage, names].sums(self.retained, every)
+        return self._known[stage, names]
+
+    def distinct(self, order: tuple[str, ...]) -> Bools:
+        """Where there is such a group, and no other order or choice of retained loops is the same.
+
+        No loop in which words are computed again stands inside one that retains. Loops of a single step stand last, in
+        the order of the family, and none of them retains.
+        """
+        single = {loop: self._axis(loop, (tiles == tiles[-1]).astype(float)) > 0
+                  for loop, tiles in zip(self.family.loops, self.family.tiles, strict=True)}  # fmt: skip
+        good = np.ones(self.shape, bool)
+        for loop in self.retained:
+            good &= ~single[loop]
+        for place, loop in enumerate(order):
+            if loop in self.family.repeating - self.retained and self.retained.intersection(order[:place]):
+                good &= single[loop]
+        for loop, inner in pairwise(order):
+            late = self.family.loops.index(loop) > self.family.loops.index(inner)
+            good &= ~(single[loop] & (late | ~single[inner]))
+        return good
 
     @cached_property
     def room(self) -> dict[tuple[str, ...], Floats]:
@@ -119,27 +171,29 @@ class Grid:
     def _loop_tables(self) -> list[LoopTable]:
         return [self.family.tables[loop, loop in self.retained] for loop in self.family.loops]
 
-    def _least_transfer(self, key: Kept) -> Floats:
-        """The least energy of the words of a kept tensor, over all orders and depths at which it has room; else inf."""
-        least = np.full(self.shape, np.inf)
+    def _options(self, key: Kept, order: tuple[str, ...]) -> list[tuple[Floats, Floats]]:
+        """List for each depth of a kept tensor the energy of what it moves, and the bits that it takes."""
         stage, name = key
         tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
         moved_pj, distinct_pj = (
             self._transfer_pj(Transfer.of(tensor, KeptTensor(1, *words))) for words in ((1, 0), (1, 1))
         )
-        bits = self.standing.bits(stage, name)
-        columns = {table.loop: self._of_tensor(table, key) for table in self._loop_tables}
-        still = self._still_words(key)
-        for order in self.orders:
-            for depth in range(len(order) + 1):
-                outside = [columns[loop] for loop in order[:depth]]
-                inside = still * prod((columns[loop]["span"] for loop in order[depth:]), start=np.ones(self.shape))
-                most = inside * prod((own["most"] for own in outside), start=np.ones(()))
-                distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
-                moved = inside * moved_words(outside)
-                pj = moved * moved_pj - distinct * (moved_pj - distinct_pj)
-                least = np.minimum(least, np.where(most * bits <= self.room[order], pj, np.inf))
-        return least
+        bits, columns, still = self.standing.bits(stage, name), self._columns(key), self._still_words(key)
+        options = []
+        for depth in range(len(order) + 1):
+            outside = [columns[loop] for loop in order[:depth]]
+            inside = still * prod((columns[loop]["span"] for loop in order[depth:]), start=np.ones(()))
+            most = inside * prod((own["most"] for own in outside), start=np.ones(()))
+            distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
+            moved = inside * moved_words(outside)
+            options.append((moved * moved_pj - distinct * (moved_pj - distinct_pj), most * bits))
+        return options
+
+    def _columns(self, key: Kept) -> dict[str, dict[str, Floats]]:
+        """What each loop makes of the words of a kept tensor."""
+        if key not in self._known_columns:
+            self._known_columns[key] = {table.loop: self._of_tensor(table, key) for table in self._loop_tables}
+        return self._known_columns[key]
 
     def _transfer_pj(self, transfer: Transfer) -> float:
         arch, energies = self.family.arch, self.family.energies

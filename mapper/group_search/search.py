@@ -33,10 +33,11 @@ SHARE = 4  # a group has the steps of so many layers for each of its stages
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """A combination of tiles with a choice of retained loops."""
+    """A combination of tiles with a choice of retained loops, in an order."""
 
     space: "_Space"
     retained: frozenset[str]
+    order: tuple[str, ...]
     place: tuple[int, ...]
 
 
@@ -114,28 +115,24 @@ class _Space:
         return {retained: Grid(self.family, self.tables, retained) for retained in self.family.retentions()}
 
     def entries(self, objective: Objective) -> Iterator[tuple[float, Tiles]]:
-        """Yield all combinations of tiles that may have a group, with their bounds."""
+        """Yield all combinations of tiles and orders that may have a group, with their bounds."""
         for retained, grid in self.grids.items():
-            energy, cycles = grid.bounds
-            with np.errstate(invalid="ignore"):
-                values = objective.value(energy, cycles)
-            possible = np.isfinite(values) & (energy < IMPOSSIBLE / 1e3)
-            for place, bound in zip(np.argwhere(possible).tolist(), values[possible].tolist(), strict=True):
-                yield bound, Tiles(self, retained, tuple(place))
+            for order in grid.orders:
+                values = grid.values(order, objective)
+                values = np.where(grid.distinct(order), values, np.inf)
+                places = np.argwhere(np.isfinite(values)) if values.shape else np.zeros((int(np.isfinite(values)), 0))
+                for place in places.astype(np.int64).tolist():
+                    yield float(values[tuple(place)]), Tiles(self, retained, order, tuple(place))
 
     def divided(self, tiles: Tiles) -> Iterator[Open]:
-        """Yield the groups of a combination of tiles: every order and choice of kept tensors that has room."""
-        family, retained, seen = self.family, tiles.retained, set[tuple[tuple[str, int], ...]]()
+        """Yield the groups of a combination of tiles in an order: every choice of kept tensors that has room."""
+        family, retained = self.family, tiles.retained
         sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, tiles.place, strict=True)}
         sums = {
             key: [float(own.reshape(-1)[0]) for own in table.sums(retained, tiles.place)]
             for key, table in self.tables.items()
         }
-        for order in self.grids[retained].orders:
-            plain = family.group(tuple((loop, sizes[loop]) for loop in order), retained)
-            if not retained - frozenset(plain.loops) and plain.shared not in seen:  # or it is there without the loop
-                seen.add(plain.shared)
-                yield from self._of_order(plain, sums)
+        yield from self._of_order(family.group(tuple((loop, sizes[loop]) for loop in tiles.order), retained), sums)
 
     def _of_order(self, plain: Group, sums: Mapping[tuple[int, frozenset[str]], Sequence[float]]) -> Iterator[Open]:
         """Yield the groups with these loops: every choice of kept tensors that has room."""

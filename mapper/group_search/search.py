@@ -8,82 +8,23 @@ waits, and of what is solved, is one of all groups.
 
 import heapq
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import product
 from math import inf
 
 import numpy as np
 
-from ..fusion import Group, GroupCosts, KeptTensor, Standing, StepLayer, Transfer, step_layers, transfer_cycles
+from ..fusion import GroupCosts, Standing, StepLayer, step_layers
 from ..problem import ROUNDING, Effort, Objective
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
+from .entries import Open, Space, Tiles
 from .family import Family
-from .grid import Grid, Kept, subsets
-from .solver import Solver
-from .stage_tables import IMPOSSIBLE, StageTables
 
 NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
 SAME = 1e-6  # relative: slopes that say the same
 MOST_SLOPES = 12  # for which a group is solved
 SHARE = 4  # a group has the steps of so many layers for each of its stages
-
-
-@dataclass(frozen=True, eq=False)
-class Tiles:
-    """A combination of tiles with a choice of retained loops, in an order."""
-
-    space: "_Space"
-    retained: frozenset[str]
-    order: tuple[str, ...]
-    place: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Open:
-    """A group, with what none of its mappings is below: energy, cycles, and energy + slope x cycles at some slopes."""
-
-    space: "_Space"
-    group: Group
-    energy_pj: float
-    cycles: float
-    sums: tuple[tuple[float, float], ...] = ()  # (slope, pJ) of the slopes for which its layers were solved
-
-    def corner(self, objective: Objective) -> tuple[float, float, float]:
-        """Find where the objective is least above all these lines: its value, energy and cycles.
-
-        Along a line between two corners the objective, which grows with both, is least at an end.
-        """
-        places = [self.cycles]
-        lines = [(0.0, self.energy_pj), *self.sums]
-        for i, (slope, least) in enumerate(lines):
-            for other_slope, other_least in lines[:i]:
-                if slope != other_slope:
-                    places.append(max(self.cycles, (least - other_least) / (slope - other_slope)))
-        points = [(max(least - slope * cycles for slope, least in lines), cycles) for cycles in places]
-        return min((objective.value(energy, cycles), energy, cycles) for energy, cycles in points)
-
-
-@dataclass(frozen=True)
-class _Depth:
-    """A depth at which a tensor may be kept: the room that it takes, and what it moves."""
-
-    depth: int
-    bits: int
-    energy_pj: float
-    transfer: Transfer
-
-    def beats(self, other: "_Depth") -> bool:
-        """Whether it takes no more room and moves no more in any direction, and is better or stands further out."""
-        own, theirs = self._figures, other._figures
-        return all(a <= b for a, b in zip(own, theirs, strict=True)) and (own, self.depth) < (theirs, other.depth)
-
-    @property
-    def _figures(self) -> tuple[int, ...]:
-        moved = self.transfer
-        return self.bits, moved.reads, moved.updates, moved.fills, moved.drains
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,90 +38,6 @@ class GroupOutcome:
     tiles: int  # combinations of tiles, with choices of retained loops
 
 
-class _Space:
-    """The groups of a family: their bounds, and the layers that are solved."""
-
-    def __init__(self, family: Family, options: SearchOptions) -> None:
-        self.family, self.solver = family, Solver(family, options)
-        keepable = family.keepable()
-        self.tables = {
-            (stage, kept): StageTables(family, stage, kept)
-            for stage in range(len(family.stages))
-            for kept in subsets([name for number, name in keepable if number == stage])
-        }
-
-    @cached_property
-    def grids(self) -> dict[frozenset[str], Grid]:
-        """The combinations of tiles, by the loops that retain."""
-        return {retained: Grid(self.family, self.tables, retained) for retained in self.family.retentions()}
-
-    def entries(self, objective: Objective) -> Iterator[tuple[float, Tiles]]:
-        """Yield all combinations of tiles and orders that may have a group, with their bounds."""
-        for retained, grid in self.grids.items():
-            for order in grid.orders:
-                values = grid.values(order, objective)
-                values = np.where(grid.distinct(order), values, np.inf)
-                places = np.argwhere(np.isfinite(values)) if values.shape else np.zeros((int(np.isfinite(values)), 0))
-                for place in places.astype(np.int64).tolist():
-                    yield float(values[tuple(place)]), Tiles(self, retained, order, tuple(place))
-
-    def divided(self, tiles: Tiles) -> Iterator[Open]:
-        """Yield the groups of a combination of tiles in an order: every choice of kept tensors that has room."""
-        family, retained = self.family, tiles.retained
-        sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, tiles.place, strict=True)}
-        sums = {
-            key: [float(own.reshape(-1)[0]) for own in table.sums(retained, tiles.place)]
-            for key, table in self.tables.items()
-        }
-        yield from self._of_order(family.group(tuple((loop, sizes[loop]) for loop in tiles.order), retained), sums)
-
-    def _of_order(self, plain: Group, sums: Mapping[tuple[int, frozenset[str]], Sequence[float]]) -> Iterator[Open]:
-        """Yield the groups with these loops: every choice of kept tensors that has room."""
-        family, stages = self.family, range(len(self.family.stages))
-        standing = Standing(plain, family.arch)
-        free = [standing.free_bits(stage) for stage in stages]
-        room = min((bits for bits in free if bits is not None), default=inf)
-        if room < 0:
-            return
-        options = {key: list(self._depths(plain, standing, key, room)) for key in family.keepable()}
-        for chosen in product(*([None, *own] for own in options.values())):
-            kept = [(key, own) for key, own in zip(options, chosen, strict=True) if own is not None]
-            if sum(own.bits for _, own in kept) <= room:
-                yield from self._with_kept(plain, sums, kept)
-
-    def _with_kept(
-        self,
-        plain: Group,
-        sums: Mapping[tuple[int, frozenset[str]], Sequence[float]],
-        kept: "Sequence[tuple[Kept, _Depth]]",
-    ) -> Iterator[Open]:
-        """Yield the group with these kept tensors, where its stages may have mappings."""
-        levels, drain_reads = self.family.arch.levels, self.family.charges.drain_reads
-        moved = [own.transfer for _, own in kept]
-        cycles = float(transfer_cycles(moved, levels[0], levels[self.family.level], drain_reads=drain_reads))
-        energy = sum(own.energy_pj for _, own in kept)
-        for stage in range(len(self.family.stages)):
-            own = sums[stage, frozenset(name for (number, name), _ in kept if number == stage)]
-            energy, cycles = energy + own[0], cycles + own[1]
-        if energy < IMPOSSIBLE / 1e3:
-            yield Open(self, replace(plain, kept=tuple((key, own.depth) for key, own in kept)), energy, cycles)
-
-    def _depths(self, plain: Group, standing: Standing, key: Kept, room: float) -> Iterator[_Depth]:
-        """Yield the depths at which a tensor may be kept: those that no other beats in room and words."""
-        family, (stage, name) = self.family, key
-        tensor = next(own for own in family.stages[stage].tensors if own.name == name)
-        ends = [(family.arch.levels[i], family.energies.levels[i]) for i in (0, family.level)]
-        listed: list[_Depth] = []
-        for depth in range(len(plain.shared) + 1):
-            kept = KeptTensor.of(replace(plain, kept=((key, depth),)), stage, name, standing.boxes[stage])
-            moved = Transfer.of(tensor, kept)
-            pj = moved.energy_pj(*ends, drain_reads=family.charges.drain_reads)
-            listed.append(_Depth(depth, kept.most * standing.bits(stage, name), pj, moved))
-        for own in listed:
-            if own.bits <= room and not any(other.beats(own) for other in listed):
-                yield own
-
-
 class GroupSearch:
     """A search of families: the same stages with each memory that may be the keeper."""
 
@@ -188,7 +45,7 @@ class GroupSearch:
         self.objective, limits = objective, options.limits
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
-        self.spaces = [_Space(family, options) for family in families]
+        self.spaces = [Space(family, options) for family in families]
         self.best: GroupCosts | None = None
         self.statistics = Statistics()
         self.solved = self.tiles = 0

@@ -16,15 +16,32 @@ from .format import (
     read_certificate,
     write_certificate,
 )
+from .group_format import (
+    BestLayer,
+    CertifiedGroup,
+    CertifiedLayer,
+    CertifiedSum,
+    GroupCertificate,
+    GroupProof,
+    SolvedGroup,
+    write_group_certificate,
+)
 
 __all__ = [
     "BOUNDED",
+    "BestLayer",
     "Certificate",
+    "CertifiedGroup",
+    "CertifiedLayer",
     "CertifiedMapping",
+    "CertifiedSum",
     "Choice",
     "EVALUATED",
     "FRONT",
+    "GroupCertificate",
+    "GroupProof",
     "LayerProof",
+    "SolvedGroup",
     "Stage",
     "Tree",
     "WEIGHED",
@@ -32,4 +49,5 @@ __all__ = [
     "is_certificate",
     "read_certificate",
     "write_certificate",
+    "write_group_certificate",
 ]

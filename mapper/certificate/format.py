@@ -25,11 +25,13 @@ FRONT = "front"  # in place of an objective: the certificate is about a front
 TOLERANCE = 1e-9  # relative: nothing is lower by more
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A part of a certificate: it has all its fields and no others, and is not changed."""
+
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
-class CertifiedMapping(_Part):
+class CertifiedMapping(Part):
     """A mapping with its cost."""
 
     bounds: dict[str, list[int]]  # per dim, a bound per slot, the outermost first
@@ -39,14 +41,14 @@ class CertifiedMapping(_Part):
     cycles: float
 
 
-class Tree(_Part):
+class Tree(Part):
     """Sets of the chains of a group of dims: a tree whose every node is an interval of `chains`."""
 
     chains: list[int]  # numbers of combinations of chains; those left out are ruled out by the weights
     parts: list[int]  # per node, level by level, into how many intervals it is divided; 0: one chain
 
 
-class Choice(_Part):
+class Choice(Part):
     """The proof for a choice of kept tensors: how the sets of chains are divided and ruled out."""
 
     keep: dict[str, list[str]]  # per memory; with uneven placement a sequence, the outermost first
@@ -57,7 +59,7 @@ class Choice(_Part):
     verdicts: str  # a letter for every set, level by level
 
 
-class Stage(_Part):
+class Stage(Part):
     """The proof by a further objective, about the mappings that equal the best by those before."""
 
     objective: str
@@ -66,7 +68,7 @@ class Stage(_Part):
     choices: list[Choice]
 
 
-class LayerProof(_Part):
+class LayerProof(Part):
     """The proof of a layer."""
 
     workload: str
@@ -89,7 +91,7 @@ class LayerProof(_Part):
     stages: list[Stage] = []  # of several objectives: by those after the first, in turn
 
 
-class Certificate(_Part):
+class Certificate(Part):
     """The contents of a certificate file."""
 
     format: Literal[1, 2, 3] = FORMAT

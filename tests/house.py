@@ -30,7 +30,9 @@ ROOMS: dict[str, set[str]] = {
     "search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate"},
     "proof": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search"},
     "fusion": {"mapping", "problem", "model"},
-    "group_search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "fusion"},
+    "group_search": {
+        *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search", "proof", "fusion"),
+    },
     "searchers": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof"},
     "store": {"runtime", "mapping", "problem", "mapspace", "model"},
     "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "fusion", "store"},

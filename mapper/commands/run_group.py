@@ -1,10 +1,15 @@
 """`ruby-map ARCH NETWORK --group A+B` searches the layers of a network as one fused group."""
 
+from importlib.metadata import version
+from pathlib import Path
+
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault, unknown_choice
+from ..certificate import GroupCertificate, write_group_certificate
 from ..exploration import explore_group, group_faults
 from ..mapspace import PRESETS
+from ..report.groups import GroupResult
 from ..runtime import print_message, print_result
 from ..search.options import SearchOptions
 from ..searchers import option_faults
@@ -16,7 +21,7 @@ from .ruby_map import MapRequest
 TAKEN = frozenset(
     (
         *("arch", "workload", "group", "mapspace", "placement", "fix", "objective", "as_json", "more", "log", "jobs"),
-        *("effort", "quick", "seed", "time_limit", "ert", "art", "energy"),
+        *("effort", "quick", "seed", "time_limit", "ert", "art", "energy", "certificate", "force"),
         *("leakage", "wire_pj_per_bit_mm", "tile_mm", "hop_pj", "drain_reads"),
     )
 )
@@ -50,8 +55,18 @@ def search_group(
         echo_json(result.json())
     else:
         print_result(str(result))
+    if request.certificate is not None:
+        _write_proof(result, request.certificate)
     if result.statistics.interrupted:
         print_message("interrupted: the best so far")
     if result.costs is None:
         return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
     return FOUND
+
+
+def _write_proof(result: GroupResult, path: Path) -> None:
+    """Write the certificate, or say why there is none. Raises InputError where the file cannot be written."""
+    if result.proof is None:
+        return print_message(f"{path}: not written: {result.no_proof}")
+    proof = GroupCertificate(program=version("ruby-map"), arch=result.arch, group=result.proof)
+    return write_group_certificate(proof, path)

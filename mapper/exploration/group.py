@@ -61,6 +61,8 @@ def explore_group(
         outcome.solved,
         outcome.tiles,
         _tried(families[0]),
+        outcome.proof,
+        outcome.no_proof,
     )
 
 

@@ -13,7 +13,7 @@ from ..problem import Objective
 from ..search.options import SearchOptions
 from .family import Family
 from .grid import Grid, Kept, subsets
-from .solver import Solver
+from .solver import Solved, Solver
 from .stage_tables import IMPOSSIBLE, StageTables
 
 
@@ -28,6 +28,15 @@ class Tiles:
 
 
 @dataclass(frozen=True, eq=False)
+class LeastSum:
+    """What no mappings of a group are below, by the proofs of its layers, each in so many steps."""
+
+    slope: float | None
+    least: float  # energy + slope x cycles in pJ; cycles where `slope` is None
+    layers: tuple[tuple[Solved, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Open:
     """A group, with what none of its mappings is below: energy, cycles, and energy + slope x cycles at some slopes."""
 
@@ -35,19 +44,20 @@ class Open:
     group: Group
     energy_pj: float
     cycles: float
-    sums: tuple[tuple[float, float], ...] = ()  # (slope, pJ) of the slopes for which its layers were solved
+    sums: tuple[LeastSum, ...] = ()  # at the slopes for which its layers were solved
 
     def corner(self, objective: Objective) -> tuple[float, float, float]:
         """Find where the objective is least above all these lines: its value, energy and cycles.
 
         Along a line between two corners the objective, which grows with both, is least at an end.
         """
-        places = [self.cycles]
-        lines = [(0.0, self.energy_pj), *self.sums]
+        fewest = max([self.cycles, *(own.least for own in self.sums if own.slope is None)])
+        lines = [(0.0, self.energy_pj), *((own.slope, own.least) for own in self.sums if own.slope is not None)]
+        places = [fewest]
         for i, (slope, least) in enumerate(lines):
             for other_slope, other_least in lines[:i]:
                 if slope != other_slope:
-                    places.append(max(self.cycles, (least - other_least) / (slope - other_slope)))
+                    places.append(max(fewest, (least - other_least) / (slope - other_slope)))
         points = [(max(least - slope * cycles for slope, least in lines), cycles) for cycles in places]
         return min((objective.value(energy, cycles), energy, cycles) for energy, cycles in points)
 

@@ -14,11 +14,13 @@ from math import inf
 
 import numpy as np
 
+from ..certificate import GroupProof
 from ..fusion import GroupCosts, Standing, StepLayer, step_layers
 from ..problem import ROUNDING, Effort, Objective
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
-from .entries import Open, Space, Tiles
+from .certify import group_proof
+from .entries import LeastSum, Open, Space, Tiles
 from .family import Family
 
 NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
@@ -36,6 +38,8 @@ class GroupOutcome:
     statistics: Statistics
     solved: int  # groups whose layers were solved
     tiles: int  # combinations of tiles, with choices of retained loops
+    proof: GroupProof | None = None  # where certificates are asked for
+    no_proof: str = ""  # why there is none
 
 
 class GroupSearch:
@@ -54,6 +58,9 @@ class GroupSearch:
         self._number = 0  # of what waits: the first of equal bounds goes first
         self._closed = inf  # the least bound of solved groups
         self._began = 0.0
+        self._certify = options.certify
+        self._proven = list[Open]()  # of solved groups that are closed, where certificates are asked for
+        self._unproven = ""  # why no certificate can be written
 
     def run(self, progress: Callable[["GroupSearch"], None] | None = None) -> GroupOutcome:
         """Search until nothing that waits may be better, effort is used up, or Ctrl-C.
@@ -69,7 +76,22 @@ class GroupSearch:
                 raise
             self.statistics.stop(Ended.INTERRUPTED)
         self.statistics.seconds = time.monotonic() - self._began
-        return GroupOutcome(self.best, self.lower_bound, self.statistics, self.solved, self.tiles)
+        outcome = GroupOutcome(self.best, self.lower_bound, self.statistics, self.solved, self.tiles)
+        return self._certified(outcome) if self._certify else outcome
+
+    def _certified(self, outcome: GroupOutcome) -> GroupOutcome:
+        """Return an outcome with its certificate, or why there is none."""
+        if self.best is None:
+            return replace(outcome, no_proof="no group fits")
+        if self._unproven:
+            return replace(outcome, no_proof=self._unproven)
+        waiting = [entry for _, _, entry in self._waiting if isinstance(entry, Open) and entry.sums]
+        families = [space.family for space in self.spaces]
+        try:
+            proof = group_proof(families, self.objective, self.best, outcome.lower_bound, [*self._proven, *waiting])
+        except ValueError as error:
+            return replace(outcome, no_proof=str(error))
+        return replace(outcome, proof=proof)
 
     @property
     def value(self) -> float:
@@ -107,9 +129,10 @@ class GroupSearch:
     def _take(self, bound: float, solved: Open) -> None:
         """Let a solved group wait for another slope, or close it where no other says more."""
         slope = self._slope_for(solved)
-        known = [own for own, _ in solved.sums]
+        known = [own.slope for own in solved.sums if own.slope is not None]
         if slope is None or len(known) >= MOST_SLOPES or any(abs(own - slope) <= SAME * slope for own in known):
             self._closed = min(self._closed, bound)
+            self._proven += [solved] if self._certify else []
         else:
             self._push(bound, solved)
 
@@ -139,22 +162,23 @@ class GroupSearch:
         layers: dict[StepLayer, int] = {}
         for stage, box in enumerate(standing.boxes):
             layers |= step_layers(entry.group, stage, box)
-        least, mapped = 0.0, {}
+        least, mapped, solved_layers = 0.0, {}, []
         for layer, number in layers.items():
             solved = entry.space.solver.solve(standing, layer, slope, self.statistics)
             if solved is None:
+                sizes = dict(zip(entry.group.stages[layer.stage].dims, layer.sizes, strict=True))
+                self._unproven = (
+                    f"a layer of a group, {entry.group.stages[layer.stage].name} with {sizes}, has no mapping"
+                )
                 return None
             mapped[layer] = solved.mapped
+            solved_layers.append((solved, number))
             least += number * solved.least
         costs = GroupCosts(standing, family.energies, family.charges, layers, mapped)
         if self.objective.value(costs.energy_pj, float(costs.cycles)) < self.value:
             self.best = costs
-        if slope is None:
-            return replace(entry, cycles=max(entry.cycles, least + costs.transfer_cycles))
-        least += costs.transfer_pj + slope * costs.transfer_cycles
-        if not slope:
-            return replace(entry, energy_pj=max(entry.energy_pj, least), sums=((0.0, least),))
-        return replace(entry, sums=(*entry.sums, (slope, least)))
+        least += costs.transfer_cycles if slope is None else costs.transfer_pj + slope * costs.transfer_cycles
+        return replace(entry, sums=(*entry.sums, LeastSum(slope, least, tuple(solved_layers))))
 
     def _slope_for(self, entry: Open) -> float | None:
         """The pJ that a cycle is worth where a group is to be solved; None where only cycles count.

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from ...arch import Architecture
 from ...workloads import InputError
+from ..certificate import LayerProof
 from ..fusion import Standing, StepLayer
 from ..mapspace import Mapspace
 from ..model import validity
@@ -20,8 +21,14 @@ from .family import Family
 class Solved:
     """The best mapping of a layer by energy + slope x cycles, or by cycles alone."""
 
+    layer: StepLayer
+    keeper: str
+    resident: frozenset[str]
+    room_bits: int | None  # of the keeper, for the other tensors
+    slope: float | None
     mapped: Mapped
     least: float  # no mapping has less of it, in pJ or cycles
+    proof: LayerProof | None  # of that, where certificates are asked for
 
 
 class Solver:
@@ -29,7 +36,7 @@ class Solver:
 
     def __init__(self, family: Family, options: SearchOptions) -> None:
         self.family = family
-        self.options = replace(options, strategy="optimal", front="", certify=False, samples=None)
+        self.options = replace(options, strategy="optimal", front="", samples=None)
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
 
     def solve(self, standing: Standing, layer: StepLayer, slope: float | None, statistics: Statistics) -> Solved | None:
@@ -81,4 +88,9 @@ class Solver:
             raise KeyboardInterrupt  # a proof takes it, and says so
         if outcome.best is None:
             return None, outcome.statistics
-        return Solved(Mapped.of(problem, outcome.best.own()), outcome.lower_bound or 0.0), outcome.statistics
+        proof, least = outcome.certificate, outcome.lower_bound or 0.0
+        if self.options.certify:  # what is said is what the certificate says
+            least = proof.lower_bound if proof is not None else 0.0
+        mapped, room = Mapped.of(problem, outcome.best.own()), standing.free_bits(layer.stage)
+        resident = standing.group.resident(layer.stage)
+        return Solved(layer, family.keeper, resident, room, slope, mapped, least, proof), outcome.statistics

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, override
 
+from ...certificate import GroupProof
 from ...fusion import Group, GroupCosts, StepLayer
 from ...mapping import write_mapping
 from ...problem import ROUNDING, Goal
@@ -43,6 +44,8 @@ class GroupResult:
     solved: int  # groups whose layers were solved
     tiles: int  # combinations of tiles, with choices of retained loops, that were bounded
     tried: tuple[tuple[str, int, int], ...]  # per shared dim, its size and how many of its tiles were tried
+    proof: GroupProof | None = None  # for a certificate, where one was asked for
+    no_proof: str = ""  # why there is none
 
     @property
     def value(self) -> float | None:

@@ -34,6 +34,7 @@ class LeastSum:
     slope: float | None
     least: float  # energy + slope x cycles in pJ; cycles where `slope` is None
     layers: tuple[tuple[Solved, int], ...]
+    rough: bool = False  # the mapspaces of layers are only bounded, each as a whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,12 @@ class Open:
     group: Group
     energy_pj: float
     cycles: float
-    sums: tuple[LeastSum, ...] = ()  # at the slopes for which its layers were solved
+    sums: tuple[LeastSum, ...] = ()  # at the slopes for which its layers were bounded or solved
+
+    @property
+    def solved(self) -> tuple[LeastSum, ...]:
+        """The sums at the slopes for which its layers were solved."""
+        return tuple(own for own in self.sums if not own.rough)
 
     def corner(self, objective: Objective) -> tuple[float, float, float]:
         """Find where the objective is least above all these lines: its value, energy and cycles.

@@ -118,7 +118,7 @@ class GroupSearch:
                 heapq.heappop(self._waiting)
                 if solved is not None:
                     self._take(max(bound, self._bound_of(solved)), solved)
-                self.solved += not entry.sums
+                self.solved += solved is not None and len(solved.solved) == 1 and not entry.solved
                 if progress:
                     progress(self)
         return self.statistics.stop(Ended.SEEN_ALL)
@@ -129,7 +129,7 @@ class GroupSearch:
     def _take(self, bound: float, solved: Open) -> None:
         """Let a solved group wait for another slope, or close it where no other says more."""
         slope = self._slope_for(solved)
-        known = [own.slope for own in solved.sums if own.slope is not None]
+        known = [own.slope for own in solved.solved if own.slope is not None]
         if slope is None or len(known) >= MOST_SLOPES or any(abs(own - slope) <= SAME * slope for own in known):
             self._closed = min(self._closed, bound)
             self._proven += [solved] if self._certify else []
@@ -156,7 +156,10 @@ class GroupSearch:
         heapq.heapify(self._waiting)
 
     def _solve(self, entry: Open) -> Open | None:
-        """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping."""
+        """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping.
+
+        At first their mapspaces are only bounded, each as a whole.
+        """
         family, slope = entry.space.family, self._slope_for(entry)
         standing = Standing(entry.group, family.arch)
         layers: dict[StepLayer, int] = {}
@@ -164,7 +167,7 @@ class GroupSearch:
             layers |= step_layers(entry.group, stage, box)
         least, mapped, solved_layers = 0.0, {}, []
         for layer, number in layers.items():
-            solved = entry.space.solver.solve(standing, layer, slope, self.statistics)
+            solved = entry.space.solver.solve(standing, layer, slope, self.statistics, root_only=not entry.sums)
             if solved is None:
                 sizes = dict(zip(entry.group.stages[layer.stage].dims, layer.sizes, strict=True))
                 self._unproven = (
@@ -178,7 +181,8 @@ class GroupSearch:
         if self.objective.value(costs.energy_pj, float(costs.cycles)) < self.value:
             self.best = costs
         least += costs.transfer_cycles if slope is None else costs.transfer_pj + slope * costs.transfer_cycles
-        return replace(entry, sums=(*entry.sums, LeastSum(slope, least, tuple(solved_layers))))
+        rough = not entry.sums and slope is not None
+        return replace(entry, sums=(*entry.solved, LeastSum(slope, least, tuple(solved_layers), rough)))
 
     def _slope_for(self, entry: Open) -> float | None:
         """The pJ that a cycle is worth where a group is to be solved; None where only cycles count.
@@ -192,10 +196,10 @@ class GroupSearch:
             return 0.0
         best = self.best
         energy, cycles = (
-            entry.corner(self.objective)[1:] if entry.sums or best is None else (best.energy_pj, best.cycles)
+            entry.corner(self.objective)[1:] if entry.solved or best is None else (best.energy_pj, best.cycles)
         )
         wanted = by_cycles / by_energy * energy / cycles
-        if entry.sums:
+        if entry.solved:
             return wanted
         if self._slope is None or not self._slope / NEAR <= wanted <= self._slope * NEAR:
             self._slope = wanted

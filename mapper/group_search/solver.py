@@ -2,19 +2,26 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...arch import Architecture
 from ...workloads import InputError
 from ..certificate import LayerProof
 from ..fusion import Standing, StepLayer
+from ..mapping import MappingBatch, Outline
 from ..mapspace import Mapspace
-from ..model import validity
+from ..model import evaluate, validity
 from ..model.figures import Mapped
 from ..problem import OBJECTIVES, Goal, Problem
 from ..proof import Proof, prove_sum
 from ..search import Observers, Task
 from ..search.options import SearchOptions
-from ..search.outcome import Statistics
+from ..search.outcome import Outcome, Statistics
+from ..search.variation import MappingSampler, adapted
 from .family import Family
+
+NEAR = 4  # mappings of layers solved before that are tried as a start
+FAR = 1.1  # times the bound of a whole mapspace: a start above it is no good one
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +45,28 @@ class Solver:
         self.family = family
         self.options = replace(options, strategy="optimal", front="", samples=None)
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
+        self._near: dict[int, list[MappingBatch]] = {}  # by stage, of the layers solved last
 
-    def solve(self, standing: Standing, layer: StepLayer, slope: float | None, statistics: Statistics) -> Solved | None:
+    def solve(
+        self, standing: Standing, layer: StepLayer, slope: float | None, statistics: Statistics, *, root_only: bool
+    ) -> Solved | None:
         """Solve a layer for energy + `slope` x cycles, or for cycles where it is None. None: no mapping is valid.
 
-        What it takes is added to `statistics`. Raises ValueError where what stays in the keeper leaves no room.
+        With `root_only` its mapspace is bounded as a whole, where a layer of its stage was solved before: its mapping
+        is then one near to that of this layer. What it takes is added to `statistics`. Raises ValueError where what
+        stays in the keeper leaves no room.
         """
-        machine = standing.machine(layer)
-        known = self._solved.setdefault((layer, standing.group.resident(layer.stage), slope), [])
-        for other, solved in known:
-            if self._serves(standing, other, machine, solved):
-                return solved
-        solved, took = self._solve(machine, standing, layer, slope)
+        machine, whole = standing.machine(layer), not root_only or slope is None or layer.stage not in self._near
+        key = layer, standing.group.resident(layer.stage), slope
+        for known in [self._solved.setdefault((*key, True), []), self._solved.setdefault((*key, whole), [])]:
+            for other, solved in known:
+                if self._serves(standing, other, machine, solved):
+                    return solved
+        solved, took = self._solve(machine, standing, layer, slope, root_only=not whole)
         statistics.add(took)
-        known.append((machine, solved))
+        self._solved[*key, whole].append((machine, solved))
+        if whole and solved is not None:
+            self._near[layer.stage] = [solved.mapped.batch, *self._near.get(layer.stage, [])][:NEAR]
         return solved
 
     def _serves(self, standing: Standing, other: Architecture, machine: Architecture, solved: Solved | None) -> bool:
@@ -70,7 +85,7 @@ class Solver:
         return not validity(replace(batch, arch=replace(batch.arch, levels=tuple(levels))))[0]
 
     def _solve(
-        self, machine: Architecture, standing: Standing, layer: StepLayer, slope: float | None
+        self, machine: Architecture, standing: Standing, layer: StepLayer, slope: float | None, *, root_only: bool
     ) -> tuple[Solved | None, Statistics]:
         family = self.family
         problem = Problem(machine, layer.workload(standing.group), family.energies, family.charges)
@@ -83,7 +98,7 @@ class Solver:
             (delay,) = (name for name, own in OBJECTIVES.items() if own.powers == (0, 1))
             outcome = Proof().run(replace(task, problem=replace(problem, goal=Goal((delay,)))), observers)
         else:
-            outcome = prove_sum(task, slope, observers)
+            outcome = self._least_sum(task, layer.stage, slope, root_only=root_only)
         if outcome.statistics.interrupted:
             raise KeyboardInterrupt  # a proof takes it, and says so
         if outcome.best is None:
@@ -94,3 +109,30 @@ class Solver:
         mapped, room = Mapped.of(problem, outcome.best.own()), standing.free_bits(layer.stage)
         resident = standing.group.resident(layer.stage)
         return Solved(layer, family.keeper, resident, room, slope, mapped, least, proof), outcome.statistics
+
+    def _least_sum(self, task: Task, stage: int, slope: float, *, root_only: bool) -> Outcome:
+        """Prove the least sum of a layer, from the mappings of layers of its stage that were solved before."""
+        observers = Observers(None, None)
+        start = self._start(task, stage, slope)
+        if start is None:
+            return prove_sum(task, slope, observers)
+        root = prove_sum(task, slope, observers, start, root_only=True)
+        if root_only:
+            return root
+        costs = evaluate(start, task.table, task.charges)
+        value = float((costs.energy_pj + slope * costs.cycles)[0])
+        far = value > FAR * (root.lower_bound or 0.0)
+        outcome = prove_sum(task, slope, observers, None if far else start)
+        outcome.statistics.add(root.statistics)
+        return outcome
+
+    def _start(self, task: Task, stage: int, slope: float) -> MappingBatch | None:
+        """Make the mappings of layers solved before mappings of this one; the best of them, or None."""
+        outlines = [Outline(own.factors[0], own.order[0], own.keep[0], 1) for own in self._near.get(stage, [])]
+        if not outlines:
+            return None
+        batch = adapted(MappingSampler(task.space), outlines, task.options.seed)
+        if not len(batch):
+            return None
+        costs = evaluate(batch, task.table, task.charges)
+        return batch.take(np.argsort(costs.energy_pj + slope * costs.cycles, kind="stable")[:1])

@@ -13,12 +13,12 @@ from math import prod
 
 import numpy as np
 
-from ...arch import Architecture
+from ...arch import Architecture, stacked
 from ...energy import EnergyTable, stacked_table
 from ...workloads import InputError, Workload
 from ..bounds import DimGroup, Relaxation, grouped
 from ..mapping import ChainTable, Floats, Ints, unique_rows
-from ..mapspace import Mapspace, Preset, every_chain
+from ..mapspace import Frame, KeepChoices, Preset, every_chain
 from ..problem import Charges
 
 Sizes = dict[str, int]  # of the dims that a shared loop moves
@@ -75,10 +75,9 @@ class StageProblem:
     def _relaxed(self) -> "Iterator[tuple[Relaxation, list[_Least]]]":
         """Yield the relaxation of each choice of kept tensors, with its least columns."""
         groups, loops, owners = self._groups()
-        space = self._space({})
-        assert space is not None, "checked by _groups"
-        table, charges = stacked_table(self.table, space.arch), replace(self.charges, leakage=False)
-        for keep in space.keep_choices.every():
+        arch = stacked(self.arch, self.layer)
+        table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
+        for keep in KeepChoices(arch, self.layer, even=False).every():
             relaxation = Relaxation(groups, table, keep, charges)
             relaxation.compute_pj = 0.0
             yield (
@@ -92,41 +91,42 @@ class StageProblem:
     def _groups(self) -> tuple[list[DimGroup], list[int | None], list[Ints]]:
         """The groups of dims with the chains of all sizes, the loop that moves each, and the variant of each row."""
         mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
-        spaces = self._spaces()
+        arch = stacked(self.arch, self.layer)
         groups, loops, owners = list[DimGroup](), list[int | None](), list[Ints]()
         for dims in _grouped(self.layer):
             moved = {mover[self.layer.dims[d]] for d in dims if self.layer.dims[d] in mover}
             if len(moved) > 1:
                 raise ValueError("two shared loops move one window")
             loop = next(iter(moved), None)
-            every = [spaces[0]] if loop is None else [spaces[i] for i in range(self.shape[loop])]
-            tables = [_chains(every, d) for d in dims]
-            rows, owner = _rows([starts for _, starts in tables], len(every))
-            arch = next(space.arch for space in every if space is not None)
+            number = 1 if loop is None else self.shape[loop]
+            tables = [self._table(d, loop) for d in dims]
+            rows, owner = _rows([starts for _, starts in tables], number)
             by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
             groups.append(DimGroup(arch, self.layer, by_dim, dims, rows=dict(zip(dims, rows, strict=True))))
             loops.append(loop)
             owners.append(owner)
         return groups, loops, owners
 
-    def _spaces(self) -> list[Mapspace | None]:
-        """Mapspaces of the layer, the i-th with the i-th variant of each shared loop, or its last."""
-        number = max(self.shape, default=1)
-        made: list[Mapspace | None] = []
-        for i in range(number):
-            sizes: Sizes = {}
-            for variants in self.variants:
-                sizes |= variants[min(i, len(variants) - 1)]
-            made.append(self._space(sizes))
-        return made
+    def _table(self, d: int, loop: int | None) -> tuple[ChainTable, Ints]:
+        """The chains of a dim for all variants of a loop in one table, and where those of each variant begin.
 
-    def _space(self, sizes: Sizes) -> Mapspace | None:
-        """The mapspace of the layer with these sizes; None where the constraints leave none."""
-        own = tuple(sizes.get(dim, size) for dim, size in zip(self.layer.dims, self.layer.sizes, strict=True))
+        # (variant + 1,)
+        """
+        dim, size = self.layer.dims[d], self.layer.sizes[d]
+        sizes = [size] if loop is None else [own.get(dim, size) for own in self.variants[loop]]
+        known = {size: self._chains_of(d, size) for size in dict.fromkeys(sizes)}
+        numbers = [len(known[size]) for size in sizes]
+        table = ChainTable(np.repeat(sizes, numbers), np.concatenate([known[size] for size in sizes]))
+        return table, np.cumsum([0, *numbers])
+
+    def _chains_of(self, d: int, size: int) -> Ints:
+        """The chains of a dim of some size # (chain, slot); there are none where constraints exclude each other."""
+        sizes = tuple(size if i == d else own for i, own in enumerate(self.layer.sizes))
         try:
-            return Mapspace(self.arch, replace(self.layer, sizes=own), self.preset, distinct=True)
+            frame = Frame.of(self.arch, replace(self.layer, sizes=sizes), self.preset, distinct=True)
+            return every_chain(frame.chains(d)).bounds
         except InputError:
-            return None
+            return np.zeros((0, len(stacked(self.arch, self.layer).slots)), np.int64)
 
     @cached_property
     def _spreads(self) -> Ints | None:
@@ -207,25 +207,15 @@ def _grouped(layer: Workload) -> list[tuple[int, ...]]:
     return groups or [(0,)]
 
 
-def _chains(every: Sequence[Mapspace | None], d: int) -> tuple[ChainTable, list[tuple[int, int]]]:
-    """The chains of a dim in several mapspaces in one table, and where those of each begin and end."""
-    bounds, sizes, starts, at = list[Ints](), list[Ints](), list[tuple[int, int]](), 0
-    for space in every:
-        own = every_chain(space.chains[d]).bounds if space is not None else np.zeros((0, 0), np.int64)
-        starts.append((at, at + len(own)))
-        at += len(own)
-        if space is not None:
-            bounds.append(own)
-            sizes.append(np.full(len(own), space.workload.sizes[d], np.int64))
-    return ChainTable(np.concatenate(sizes), np.concatenate(bounds)), starts
+def _rows(starts: Sequence[Ints], number: int) -> tuple[list[Ints], Ints]:
+    """All combinations of the chains of some dims, variant by variant: rows of each dim's table, and the variant.
 
-
-def _rows(starts: Sequence[Sequence[tuple[int, int]]], number: int) -> tuple[list[Ints], Ints]:
-    """All combinations of the chains of some dims, variant by variant: rows of each dim's table, and the variant."""
+    `starts` # (variant + 1,) says where the chains of each variant begin in the table of a dim.
+    """
     parts: list[list[Ints]] = [[] for _ in starts]
     owner = []
     for variant in range(number):
-        ranges = [np.arange(*own[variant]) for own in starts]
+        ranges = [np.arange(own[variant], own[variant + 1]) for own in starts]
         grid = np.meshgrid(*ranges, indexing="ij")
         for part, axis in zip(parts, grid, strict=True):
             part.append(axis.ravel())

@@ -3,6 +3,7 @@
 from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
 from .chains import ChainSpace
 from .constraints import Rules, SharedLimit
+from .frame import Frame
 from .holding import can_hold
 from .inside import inside
 from .integers import SAFE
@@ -18,6 +19,7 @@ from .violations import violations
 
 __all__ = [
     "ChainSpace",
+    "Frame",
     "KeepChoices",
     "LISTED",
     "LazyBatch",

@@ -90,6 +90,16 @@ class Construction:
             raise self._error(faults)
         return self._required(first, rules, patterns, ALONE)  # it can be counted, but nothing can be drawn
 
+    def chain_space(self, rules: Rules, d: int) -> ChainSpace:
+        """The chains of a dim by itself, whatever the other dims; InputError where it has none."""
+        fault = ""
+        for width in WIDTHS:
+            try:
+                return self._chain_space(rules, width, self._most_counts(rules), d)
+            except TooLargeError as error:
+                fault = fault or str(error)
+        raise self._error([self._too_large(d, fault)])
+
     def totals(
         self, combined: Combined, rules: Rules, orders: int, patterns: Sequence[tuple[Slots, Slots]]
     ) -> tuple[list[int], list[int]]:
@@ -109,24 +119,38 @@ class Construction:
 
         `most` counts in the table of a dim; fewer where classes make it smaller.
         """
-        spaces, faults, dims = [], [], range(len(self.workload.dims))
-        every = [rules.of_dim(d, width) for d in dims]
-        alone = not any(rule.starts for slots in every for rule in slots)
-        most = self._most_counts(rules) if most is None else most
-        for d, size in enumerate(self.workload.sizes):
-            try:
-                spaces.append(ChainSpace(size, every[d], rules.products(d), most))
-            except TooLargeError as error:
-                faults.append(f"{self.workload.dims[d]}={size}: {error}; {self._choices}")
-        if faults:
-            return faults
-        if none := [self._without_chains(rules, d, width) for d, space in enumerate(spaces) if not space.total]:
-            raise self._error(none)
+        spaces = self._chain_spaces(rules, width, self._most_counts(rules) if most is None else most)
+        if isinstance(spaces, list):
+            return spaces
+        alone = not any(rule.starts for space in spaces for rule in space.rules)
         try:
             joints = tuple(Joint(spaces, rules.with_loops(*slots), orders) for slots in patterns)
         except TooLargeError as error:
             return [f"counting {self._what} here {error}; {self._choices}"]
-        return Combined(tuple(spaces), joints, alone, width)
+        return Combined(spaces, joints, alone, width)
+
+    def _chain_spaces(self, rules: Rules, width: Width, most: int) -> tuple[ChainSpace, ...] | list[str]:
+        """The chains of each dim for one width of classes; or what is too large, every dim of it."""
+        spaces, faults = [], []
+        for d in range(len(self.workload.dims)):
+            try:
+                spaces.append(ChainSpace(self.workload.sizes[d], rules.of_dim(d, width), rules.products(d), most))
+            except TooLargeError as error:
+                faults.append(self._too_large(d, str(error)))
+        if faults:
+            return faults
+        if none := [self._without_chains(rules, d, width) for d, space in enumerate(spaces) if not space.total]:
+            raise self._error(none)
+        return tuple(spaces)
+
+    def _chain_space(self, rules: Rules, width: Width, most: int, d: int) -> ChainSpace:
+        space = ChainSpace(self.workload.sizes[d], rules.of_dim(d, width), rules.products(d), most)
+        if not space.total:
+            raise self._error([self._without_chains(rules, d, width)])
+        return space
+
+    def _too_large(self, d: int, what: str) -> str:
+        return f"{self.workload.dims[d]}={self.workload.sizes[d]}: {what}; {self._choices}"
 
     def _most_counts(self, rules: Rules) -> int:
         """How many counts the table of a dim may have: fewer where classes of bounds make it smaller."""

@@ -5,7 +5,7 @@ and bypass (which tensors a level keeps). docs/mapspace.md has the definitions a
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import log10
 from operator import mul
@@ -13,16 +13,15 @@ from typing import Self, override
 
 import numpy as np
 
-from ...arch import Architecture, of_stacks, stacked
+from ...arch import Architecture
 from ...workloads import Workload
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from .chain_tables import ChainTables
-from .construction import Construction
 from .draws import Draws, different
+from .frame import Frame
 from .integers import SAFE
 from .keep_choices import KeepChoices
 from .lazy_batch import LazyBatch
-from .orders import Orders, level_orders
 from .parts import Parts
 from .presets import Preset
 
@@ -95,18 +94,15 @@ class Mapspace:
         distinct: bool = False,
         even: bool = False,
     ):
-        self.arch, self.workload, self.distinct = stacked(arch, workload), workload, distinct
-        self._construction = Construction(self.arch, workload, distinct)
-        self._construction.check_names()
-        flags = preset if isinstance(preset, str) else of_stacks(preset, arch, self.arch)
-        self.remainders, self.reason = self._construction.remainders(flags)
-        arch, temporal = self.arch, tuple(index for index, slot in enumerate(self.arch.slots) if not slot.spatial)
-        plain = self._construction.rules(self.remainders, even=even)
-        self.orders = Orders(level_orders(arch, workload, plain.loops), temporal, distinct)
-        self.rules = replace(plain, distinct=self.orders.free(len(self.arch.slots))) if distinct else plain
-        self.keep_choices = KeepChoices(arch, workload, even=even)
+        frame = Frame.of(arch, workload, preset, distinct=distinct, even=even)
+        self.arch, self.workload, self.distinct = frame.arch, workload, distinct
+        self._construction, self.reason, self.orders, self.rules = (
+            frame.construction, frame.reason, frame.orders, frame.rules,
+        )  # fmt: skip
+        self.remainders = frame.rules.remainders
+        self.keep_choices = KeepChoices(self.arch, workload, even=even)
         patterns = self.keep_choices.patterns
-        self._patterns = [pattern.slots(temporal) for pattern in patterns]
+        self._patterns = [pattern.slots(frame.temporal) for pattern in patterns]
         self._combined = self._construction.combined(self.rules, self.common_orders, self._patterns)
         self.chains, self.width = self._combined.chains, self._combined.width
         self._parts = Parts.of(self._combined.joints, [pattern.choices for pattern in patterns])

@@ -78,24 +78,26 @@ def lower_bound(task: Task, best: MappingBatch, observers: Observers) -> Outcome
 
 
 def least_sum(task: Task, slope: float, best: MappingBatch, observers: Observers) -> Outcome:
-    """Prove the least energy + `slope` x cycles, in pJ, until the steps or the time limit of the options are used up.
+    """Prove the least energy + `slope` x cycles, in pJ, from a mapping near the best, with no certificate."""
+    options = replace(task.options, certify=False)
+    return prove_sum(replace(task, options=options), slope, observers, best)
 
-    It is the least energy of a machine that leaks `slope` pJ more per cycle. The proof starts from `best`, which should
-    be near the least: it does not look for better mappings but where it must.
+
+def prove_sum(
+    task: Task, slope: float, observers: Observers, near: MappingBatch | None = None, *, root_only: bool = False
+) -> Outcome:
+    """Find and prove the least energy + `slope` x cycles, in pJ, with the effort of the options.
+
+    It is the least energy of a machine that leaks `slope` pJ more per cycle. From a mapping `near` the best it looks
+    for better ones only where it must; with `root_only` it then bounds the mapspace as a whole and no more.
     """
     (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
-    options, problem = replace(task.options, certify=False), _leaking(task.problem, slope)
-    task = replace(task, problem=problem, options=options).towards(objectives=(energy,), front=())
-    proof = Optimal(task, observers, Start(best))
+    task = replace(task, problem=_leaking(task.problem, slope)).towards(objectives=(energy,), front=())
+    if near is None:
+        return Stages(task, observers).run()
+    proof = Optimal(task, observers, Start(near, root_only=root_only))
     proof.local_search.active = proof.evolver.active = False
     return proof.run()
-
-
-def prove_sum(task: Task, slope: float, observers: Observers) -> Outcome:
-    """Find and prove the least energy + `slope` x cycles, in pJ, with the effort of the options; see `least_sum`."""
-    (energy,) = (objective.name for objective in OBJECTIVES.values() if objective.powers == (1, 0))
-    task = replace(task, problem=_leaking(task.problem, slope)).towards(objectives=(energy,), front=())
-    return Stages(task, observers).run()
 
 
 def _leaking(problem: Problem, slope: float) -> Problem:

@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from ..fusion import Group, KeptTensor, Standing, Transfer, transfer_cycles
+from ..mapping import Floats, Ints
 from ..problem import Objective
 from ..search.options import SearchOptions
 from .family import Family
@@ -19,12 +20,30 @@ from .stage_tables import IMPOSSIBLE, StageTables
 
 @dataclass(frozen=True, eq=False)
 class Tiles:
-    """A combination of tiles with a choice of retained loops, in an order."""
+    """All combinations of tiles with a choice of retained loops in an order, the least bound first."""
 
     space: "Space"
     retained: frozenset[str]
     order: tuple[str, ...]
-    place: tuple[int, ...]
+    bounds: Floats  # (combination,) ascending
+    places: Ints  # (combination,) the number of each in the grid
+    at: int = 0  # those before were divided
+
+    @property
+    def bound(self) -> float:
+        """What no group of those that are left is below."""
+        return float(self.bounds[self.at])
+
+    @property
+    def rest(self) -> "Tiles | None":
+        """Those after the first; None where it is the last."""
+        return replace(self, at=self.at + 1) if self.at + 1 < len(self.bounds) else None
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """The first, by the number of the tile of each loop."""
+        shape = tuple(map(len, self.space.family.tiles))
+        return tuple(int(i) for i in np.unravel_index(self.places[self.at], shape)) if shape else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,22 +124,21 @@ class Space:
         """The combinations of tiles, by the loops that retain."""
         return {retained: Grid(self.family, self.tables, retained) for retained in self.family.retentions()}
 
-    def entries(self, objective: Objective) -> Iterator[tuple[float, Tiles]]:
+    def entries(self, objective: Objective) -> Iterator[Tiles]:
         """Yield all combinations of tiles and orders that may have a group, with their bounds."""
         for retained, grid in self.grids.items():
             for order in grid.orders:
-                values = grid.values(order, objective)
-                values = np.where(grid.distinct(order), values, np.inf)
-                places = np.argwhere(np.isfinite(values)) if values.shape else np.zeros((int(np.isfinite(values)), 0))
-                for place in places.astype(np.int64).tolist():
-                    yield float(values[tuple(place)]), Tiles(self, retained, order, tuple(place))
+                values = np.where(grid.distinct(order), grid.values(order, objective), np.inf).reshape(-1)
+                places = np.argsort(values, kind="stable")[: np.isfinite(values).sum()]
+                if len(places):
+                    yield Tiles(self, retained, order, values[places], places)
 
     def divided(self, tiles: Tiles) -> Iterator[Open]:
-        """Yield the groups of a combination of tiles in an order: every choice of kept tensors that has room."""
-        family, retained = self.family, tiles.retained
-        sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, tiles.place, strict=True)}
+        """Yield the groups of the first of these combinations of tiles: every choice of kept tensors that has room."""
+        family, retained, place = self.family, tiles.retained, tiles.place
+        sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, place, strict=True)}
         sums = {
-            key: [float(own.reshape(-1)[0]) for own in table.sums(retained, tiles.place)]
+            key: [float(own.reshape(-1)[0]) for own in table.sums(retained, place)]
             for key, table in self.tables.items()
         }
         yield from self._of_order(family.group(tuple((loop, sizes[loop]) for loop in tiles.order), retained), sums)

@@ -45,6 +45,11 @@ class Family:
     keeper: str
 
     @cached_property
+    def listed(self) -> dict[int, dict[tuple[str, int, tuple[str, ...]], Ints]]:
+        """The chains listed so far, by stage: see StageProblem."""
+        return {}
+
+    @cached_property
     def level(self) -> int:
         """The number of the keeper's level."""
         return next(i for i, level in enumerate(self.arch.levels) if level.name == self.keeper)

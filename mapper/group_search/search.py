@@ -111,6 +111,8 @@ class GroupSearch:
             if isinstance(entry, Tiles):
                 more = [(max(bound, self._bound_of(own)), own) for own in entry.space.divided(entry)]
                 heapq.heappop(self._waiting)  # only now: Ctrl-C may come at any time
+                if (rest := entry.rest) is not None:
+                    self._push(rest.bound, rest)
                 for own_bound, own in more:
                     self._push(own_bound, own)
             else:
@@ -136,7 +138,7 @@ class GroupSearch:
         else:
             self._push(bound, solved)
 
-    def _push(self, bound: float, entry: Open) -> None:
+    def _push(self, bound: float, entry: Tiles | Open) -> None:
         self._number += 1
         heapq.heappush(self._waiting, (bound, self._number, entry))
 
@@ -149,11 +151,9 @@ class GroupSearch:
     def _begin(self) -> None:
         """Bound all combinations of tiles."""
         for space in self.spaces:
-            for bound, entry in space.entries(self.objective):
-                self._number += 1
-                self._waiting.append((bound, self._number, entry))
+            for tiles in space.entries(self.objective):
+                self._push(tiles.bound, tiles)
             self.tiles += sum(int(np.prod(grid.shape)) for grid in space.grids.values())
-        heapq.heapify(self._waiting)
 
     def _solve(self, entry: Open) -> Open | None:
         """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping.

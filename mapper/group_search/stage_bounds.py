@@ -39,6 +39,8 @@ class StageProblem:
     charges: Charges
     preset: Preset
     variants: tuple[tuple[Sizes, ...], ...]  # per shared loop the sizes that it may give the dims that it moves
+    # the chains listed so far of dims of the stage # (chain, slot), by dim, size and slots: the same whatever is kept
+    listed: dict[tuple[str, int, tuple[str, ...]], Ints]
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -121,12 +123,16 @@ class StageProblem:
 
     def _chains_of(self, d: int, size: int) -> Ints:
         """The chains of a dim of some size # (chain, slot); there are none where constraints exclude each other."""
-        sizes = tuple(size if i == d else own for i, own in enumerate(self.layer.sizes))
-        try:
-            frame = Frame.of(self.arch, replace(self.layer, sizes=sizes), self.preset, distinct=True)
-            return every_chain(frame.chains(d)).bounds
-        except InputError:
-            return np.zeros((0, len(stacked(self.arch, self.layer).slots)), np.int64)
+        slots = tuple(slot.name for slot in stacked(self.arch, self.layer).slots)
+        key = self.layer.dims[d], size, slots
+        if key not in self.listed:
+            sizes = tuple(size if i == d else own for i, own in enumerate(self.layer.sizes))
+            try:
+                frame = Frame.of(self.arch, replace(self.layer, sizes=sizes), self.preset, distinct=True)
+                self.listed[key] = every_chain(frame.chains(d)).bounds
+            except InputError:
+                self.listed[key] = np.zeros((0, len(slots)), np.int64)
+        return self.listed[key]
 
     @cached_property
     def _spreads(self) -> Ints | None:

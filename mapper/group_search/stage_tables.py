@@ -71,7 +71,8 @@ class StageTables:
         layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
         arch = family.arch.with_resident(family.level, resident)
         variants = tuple(own.variants for own in self.sizes)
-        bounds = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants).bounds()
+        listed = family.listed.setdefault(self.stage, {})
+        bounds = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, listed).bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
         return energy, cycles
 

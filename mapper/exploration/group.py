@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault
-from ..fusion import Group, Link, stages_of
+from ..fusion import Group, Link, outer_words, stages_of
 from ..group_search import Family, GroupSearch
 from ..mapspace import Preset
 from ..problem import Charges, Problem
@@ -108,4 +108,9 @@ def _alone(
     assert isinstance(result, NetworkResult), "of a network"
     if not result.found:
         return None
-    return Alone(result.energy_pj, int(result.cycles), result.lower_bound)
+    words: dict[str, int] = {}
+    for i, (layer, _) in enumerate(result.layers):
+        assert layer.mapped is not None, "every layer has a mapping"
+        for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
+            words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
+    return Alone(result.energy_pj, int(result.cycles), result.lower_bound, words)

@@ -1,7 +1,7 @@
 """Fused groups: layers that hand each other tiles in one memory, executed, counted and costed."""
 
 from .build import stages_of
-from .costs import GroupCosts, Transfer, transfer_cycles
+from .costs import GroupCosts, Transfer, outer_words, transfer_cycles
 from .execute import Executed, NoBoxError, execute, whole
 from .group import Group, Link
 from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
@@ -27,6 +27,7 @@ __all__ = [
     "Transfer",
     "boxes",
     "execute",
+    "outer_words",
     "stages_of",
     "transfer_cycles",
     "step_layers",

@@ -1,5 +1,6 @@
 """What a group costs: the sum of its stages in all steps, and of what comes and goes for kept tensors."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,23 @@ class GroupCosts:
     def edp(self) -> float:
         """Energy-delay product, in pJ * cycles."""
         return self.energy_pj * self.cycles
+
+    @cached_property
+    def outer_words(self) -> dict[tuple[int, str], int]:
+        """The words of each tensor of each stage that the outermost level reads and takes, in all steps together."""
+        words: Counter[tuple[int, str]] = Counter()
+        for layer, number in self.layers.items():
+            for name, own in outer_words(self.mapped[layer]).items():
+                words[layer.stage, name] += number * own
+        for key, moved in zip(self.standing.kept, self.transfers, strict=True):
+            words[key] += moved.reads + moved.updates
+        return dict(words)
+
+
+def outer_words(mapped: Mapped) -> dict[str, int]:
+    """Count the words of each tensor of a mapping that the outermost level reads and takes."""
+    counts, tensors = mapped.costs.counts, mapped.batch.workload.tensors
+    return {own.name: int(counts.reads[0, 0, v] + counts.updates[0, 0, v]) for v, own in enumerate(tensors)}
 
 
 def transfer_cycles(transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool) -> int:

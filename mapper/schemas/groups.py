@@ -70,6 +70,15 @@ class Transfers(Output):
     """Cycles, of all steps."""
 
 
+class OuterWords(Output):
+    """The words of a tensor that the outermost level reads and takes."""
+
+    fused: Count
+    """In the group."""
+    alone: Count | None
+    """By the layers one by one; null where one has no mapping."""
+
+
 class Tried(Output):
     """The tiles of a shared dim that were tried."""
 
@@ -125,6 +134,10 @@ class Group(Output):
     """The layers one by one; null where one has no mapping."""
     saved: Number | None
     """The share of the objective that fusing saves; below 0 where it costs more."""
+    verdict: str
+    """fuse: the group is better than the layers one by one; alone: no group is; undecided: a group may be."""
+    outer_words: dict[str, OuterWords]
+    """By layer.tensor the words at the outermost level; empty where no group fits."""
     transfers: Transfers | None
     """What moves for other tensors that stay."""
     stages: list[GroupStage]

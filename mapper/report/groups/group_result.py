@@ -1,5 +1,6 @@
 """The result of a search of fused groups: printed, and as the object of `--json`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, override
@@ -10,6 +11,7 @@ from ...mapping import write_mapping
 from ...problem import ROUNDING, Goal
 from ...search.outcome import Statistics
 from ..loop_nest import loop_nest
+from .outer_words import why_not_fused, words_table
 
 Json = dict[str, Any]
 
@@ -21,6 +23,7 @@ class Alone:
     energy_pj: float
     cycles: int
     lower_bound: float | None  # no mappings of the layers are below it by the objective
+    words: Mapping[str, int]  # that the outermost level reads and takes, by stage.tensor
 
     @property
     def edp(self) -> float:
@@ -69,7 +72,37 @@ class GroupResult:
         """The share of the objective that fusing saves; below 0 where it costs more."""
         if self.value is None or self.alone is None:
             return None
-        return 1 - self.value / float(self.goal.minimised[0].value(self.alone.energy_pj, float(self.alone.cycles)))
+        return 1 - self.value / self._alone_value
+
+    @property
+    def verdict(self) -> str:
+        """Whether fusing is better: fuse, alone, or undecided where that is not proven; without either, what there is.
+
+        A group is better where it is below what the layers alone are proven not to be below, or the layers at their
+        best; no group is better where none is below the layers as they are.
+        """
+        if self.value is None or self.alone is None:
+            return "undecided" if self.value is None and self.alone is None else "alone" if self.alone else "fuse"
+        if self.saved is not None and self.saved > 0:
+            return "fuse"
+        return "alone" if self.least >= self._alone_value * (1 - ROUNDING) else "undecided"
+
+    @property
+    def _alone_value(self) -> float:
+        assert self.alone is not None, "the layers have mappings"
+        return float(self.goal.minimised[0].value(self.alone.energy_pj, float(self.alone.cycles)))
+
+    @property
+    def outer_words(self) -> list[tuple[str, int, int | None]]:
+        """By stage.tensor the words that the outermost level reads and takes: fused, and alone."""
+        if self.costs is None:
+            return []
+        alone, listed = self.alone.words if self.alone is not None else {}, []
+        for number, stage in enumerate(self._group.stages):
+            for tensor in stage.tensors:
+                name = f"{stage.name}.{tensor.name}"
+                listed.append((name, self.costs.outer_words.get((number, tensor.name), 0), alone.get(name)))
+        return listed
 
     @cached_property
     def _group(self) -> Group:
@@ -93,6 +126,8 @@ class GroupResult:
             "gap": self.gap,
             "alone": None if self.alone is None else self._alone_json(self.alone),
             "saved": self.saved,
+            "verdict": self.verdict,
+            "outer_words": {name: {"fused": own, "alone": alone} for name, own, alone in self.outer_words},
             "transfers": None if costs is None else {"energy_pj": costs.transfer_pj, "cycles": costs.transfer_cycles},
             "stages": [] if none else [self._stage_json(stage) for stage in range(len(self.names))],
             "search": {
@@ -221,7 +256,13 @@ class GroupResult:
             title = self.goal.minimised[0].title
             saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {-self.saved:.1%} more {title}"
             lines.append(f"fusing       {saves if self.saved > 0 else more}")
-        return lines
+        return [*lines, *self._why_not(), "", *words_table(self.outer_words, self.costs.standing.arch.levels[0].name)]
+
+    def _why_not(self) -> list[str]:
+        if self.saved is None or self.saved > 0:
+            return []
+        more = self.least / self._alone_value - 1
+        return why_not_fused(self.outer_words, self.least, more if self.verdict == "alone" else None)
 
     def _proof(self) -> list[str]:
         if self.gap is None:

@@ -45,7 +45,7 @@ def explore_group(
         Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name)
         for level in keepers(arch, stages, links)
     ]
-    options = replace(options, strategy="optimal")
+    options = replace(options, strategy="optimal", effort=options.effort or "normal")
     search = GroupSearch(families, options.goal.minimised[0], options)
     outcome = search.run(progress)
     return GroupResult(

@@ -1,12 +1,14 @@
 """What the layers of a network hand each other: `from` and `pad` of a network file, checked against the layers."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from .checking import IntExpr, Section
 from .faults import Fault
+from .operators import OPERATORS, Causal
 from .reading import Document, Keys, near
 from .shapes import Word
 from .spec import Edge, Rank, Tensor, Workload
@@ -24,6 +26,9 @@ class Linked(Section):
     source: Annotated[dict[Word, str], Field(alias="from")] = {}
     # zeros before and after the words that it reads, along the windows of these dims: one number for both, or two
     pad: dict[Word, Annotated[tuple[Zeros, Zeros], BeforeValidator(_both_ends)]] = {}
+    through: dict[Word, str] = {}  # by tensor the operator on the words between
+    streaming: bool = False  # whether that operator goes tile by tile
+    causal: bool = False  # whether queries see no later keys
 
 
 class FitError(ValueError):
@@ -113,6 +118,7 @@ class EdgesReader:
             self._fault((*at, "pad", dim), f"{layer.name} has no window along {dim}{have}")
         if said.pad and not said.source:
             self._fault((*at, "pad"), "goes with from: zeros stand around what another layer made")
+        self._operator_faults(at, said)
         for tensor, name in said.source.items():
             self._of_tensor((*at, "from", tensor), tensor, name, said, (layer, count))
         self._before[layer.name] = layer, count
@@ -131,15 +137,58 @@ class EdgesReader:
                 )
                 return
             try:
-                self.edges.append(linked(producer, layer, tensor, said.pad))
+                edge = linked(producer, layer, tensor, said.pad)
             except FitError as error:
                 self._fault(path, str(error))
+                return
+            self.edges.append(replace(edge, **self._attention(path[:-2], said, layer, tensor)))
         elif name in self.names:
             self._fault(
                 path, f"{name} stands below {layer.name}: layers stand in an order in which they can be computed"
             )
         else:
             self._fault(path, f'no layer "{name}" in this network{near(name, self.names)}')
+
+    def _operator_faults(self, at: Keys, said: Linked) -> None:
+        """Collect what is wrong with operators between layers, whatever the layers are."""
+        for tensor, name in said.through.items():
+            path = (*at, "through", tensor)
+            if tensor not in said.source:
+                self._fault(path, f"goes with from: no layer is said to make {tensor}")
+            if name not in OPERATORS:
+                self._fault(path, f'unknown operator "{name}"{near(name, OPERATORS)}; there are {", ".join(OPERATORS)}')
+        rows = any(name in OPERATORS and OPERATORS[name].rows for name in said.through.values())
+        if said.streaming and not rows:
+            self._fault((*at, "streaming"), "goes with an operator on rows, as through: {Inputs: softmax}")
+        if said.causal and not rows:
+            self._fault((*at, "causal"), "goes with an operator on rows, as through: {Inputs: softmax}")
+
+    def _attention(self, at: Keys, said: Linked, layer: Workload, tensor: str) -> dict[str, Any]:
+        """The fields of an edge that tell the operator on its words."""
+        name = said.through.get(tensor, "")
+        if name not in OPERATORS or not OPERATORS[name].rows:
+            return {"through": name}
+        ranks = [rank[0].dim for rank in next(own for own in layer.tensors if own.name == tensor).ranks]
+        keys = [dim for dim in ranks if dim not in layer.output.dims and layer.size(dim) > 1]
+        queries = [dim for dim in ranks if dim in layer.output.dims]
+        fields: dict[str, Any] = {"through": name, "streaming": said.streaming}
+        if said.causal:
+            fields["causal"] = self._causal(at, said, layer, (queries, keys))
+        return fields
+
+    def _causal(self, at: Keys, said: Linked, layer: Workload, dims: tuple[list[str], list[str]]) -> Causal | None:
+        """The mask of a product of scores and values, whose dims of queries and of keys these are."""
+        (queries, keys), sizes = dims, getattr(said, "sizes", None)
+        if len(keys) != 1 or not queries or not isinstance(sizes, dict):
+            rule = "goes with a product of scores and values whose sizes are written here, with one dim of keys"
+            self._fault((*at, "causal"), rule)
+            return None
+        causal = Causal(queries[-1], keys[0], sizes.get(queries[-1], layer.size(queries[-1])))
+        if causal.queries > layer.size(causal.key):
+            rule = f"has more queries ({causal.queries:,}) than keys ({layer.size(causal.key):,})"
+            self._fault((*at, "causal"), f"{layer.name} {rule}: the first would see none")
+            return None
+        return causal
 
     @staticmethod
     def _inputs(layer: Workload) -> list[Tensor]:

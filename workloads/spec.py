@@ -6,6 +6,8 @@ from functools import cached_property
 from math import prod
 from typing import override
 
+from .operators import Causal
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -124,6 +126,9 @@ class Edge:
     # per rank of that tensor the dim of the producer's output along which it runs, None where both have one word there;
     # and the zeros of padding before the first word
     ranks: tuple[tuple[str | None, int], ...] = ()
+    through: str = ""  # the operator on the words between: a key of OPERATORS
+    streaming: bool = False  # whether an operator on rows is applied tile by tile, and its results are rescaled
+    causal: Causal | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault
-from ..fusion import Group, Link, outer_words, stages_of
+from ..fusion import Group, Link, outer_words, pass_costs, passes, stages_of
 from ..group_search import Family, GroupSearch
 from ..mapspace import Preset
 from ..problem import Charges, Problem
@@ -56,7 +56,7 @@ def explore_group(
         options.seed,
         outcome.best,
         outcome.lower_bound,
-        _alone(network.name, stages, machine, mapspace, options),
+        _alone(network.name, families[0].group(), machine, mapspace, options),
         outcome.statistics,
         outcome.solved,
         outcome.tiles,
@@ -91,14 +91,17 @@ def keepers(arch: Architecture, stages: tuple[Workload, ...], links: tuple[Link,
 
 def _alone(
     name: str,
-    stages: Sequence[Workload],
+    group: Group,
     machine: tuple[Architecture, EnergyTable, Charges],
     mapspace: Preset,
     options: SearchOptions,
 ) -> Alone | None:
-    """The layers one by one, chosen together for their sum."""
+    """The layers one by one, chosen together for their sum; operators pass over words at the outermost level.
+
+    Under a causal mask layers by themselves are whole: they compute what the mask hides.
+    """
     arch, energies, charges = machine
-    alone = Network(name, tuple((stage, 1) for stage in stages))
+    alone = Network(name, tuple((stage, 1) for stage in group.stages))
     goal = options.goal
     study = Study.of(alone, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, options)
     try:
@@ -113,4 +116,9 @@ def _alone(
         assert layer.mapped is not None, "every layer has a mapping"
         for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
             words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
-    return Alone(result.energy_pj, int(result.cycles), result.lower_bound, words)
+    energy, cycles = result.energy_pj, int(result.cycles)
+    for number, own in enumerate(group.stages):
+        listed = passes(group, 0, number, accumulates=False, output_kept=False)
+        pj, took = pass_costs(listed, arch, energies, charges, dict(zip(own.dims, own.sizes, strict=True)))
+        energy, cycles = energy + pj, cycles + took
+    return Alone(energy, cycles, result.lower_bound, words)

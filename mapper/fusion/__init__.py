@@ -2,12 +2,14 @@
 
 from .build import stages_of
 from .costs import GroupCosts, Transfer, outer_words, transfer_cycles
-from .execute import Executed, NoBoxError, execute, whole
+from .execute import Executed, NoBoxError, execute
 from .group import Group, Link
 from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
 from .intervals import Between, Box, Interval, boxes
 from .machine import Standing
+from .passes import Pass, layer_passes, pass_costs, passes, statistics_words
 from .steps import StepLayer, step_layers
+from .word_values import whole
 
 __all__ = [
     "Between",
@@ -22,13 +24,18 @@ __all__ = [
     "LoopWords",
     "NoBoxError",
     "OuterLoop",
+    "Pass",
     "Standing",
     "StepLayer",
     "Transfer",
     "boxes",
     "execute",
+    "layer_passes",
     "outer_words",
+    "pass_costs",
+    "passes",
     "stages_of",
+    "statistics_words",
     "transfer_cycles",
     "step_layers",
     "whole",

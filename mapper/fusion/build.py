@@ -21,7 +21,15 @@ def stages_of(network: Network, names: Sequence[str]) -> tuple[tuple[Workload, .
     if faults := _edge_faults(network, chosen):
         raise InputError(faults)
     links = tuple(
-        Link(chosen.index(edge.producer), chosen.index(edge.consumer), edge.tensor, edge.ranks)
+        Link(
+            chosen.index(edge.producer),
+            chosen.index(edge.consumer),
+            edge.tensor,
+            edge.ranks,
+            edge.through,
+            edge.streaming,
+            edge.causal,
+        )
         for edge in network.edges
         if edge.producer in chosen and edge.consumer in chosen
     )

@@ -13,6 +13,7 @@ from ..model.figures import Mapped
 from ..problem import Charges
 from .held_words import KeptTensor
 from .machine import Standing
+from .passes import layer_passes, pass_costs
 from .steps import StepLayer
 
 
@@ -80,14 +81,46 @@ class GroupCosts:
         return words + self.charges.leak_pj_per_cycle(arch, self.energies) * self.transfer_cycles
 
     @cached_property
+    def _passes(self) -> tuple[float, int]:
+        """Energy and cycles of operators on words between stages, in all steps."""
+        group, level = self.standing.group, self.standing.level
+        energy, cycles = 0.0, 0
+        for layer, number in self.layers.items():
+            sizes = dict(zip(group.stages[layer.stage].dims, layer.sizes, strict=True))
+            listed = layer_passes(group, level, layer)
+            pj, took = pass_costs(listed, self.standing.arch, self.energies, self.charges, sizes)
+            energy, cycles = energy + number * pj, cycles + number * took
+        return energy, cycles
+
+    @property
+    def pass_pj(self) -> float:
+        """The energy of operators on words between stages, and the leakage of their cycles."""
+        return self._passes[0]
+
+    @property
+    def pass_cycles(self) -> int:
+        """The cycles of operators on words between stages."""
+        return self._passes[1]
+
+    @property
+    def beside_pj(self) -> float:
+        """The energy of all that is no mapping of a stage: kept tensors that move, and operators."""
+        return self.transfer_pj + self.pass_pj
+
+    @property
+    def beside_cycles(self) -> int:
+        """The cycles of all that is no mapping of a stage."""
+        return self.transfer_cycles + self.pass_cycles
+
+    @cached_property
     def energy_pj(self) -> float:
         """The energy of all steps."""
-        return self.transfer_pj + sum(n * self.mapped[layer].energy_pj for layer, n in self.layers.items())
+        return self.beside_pj + sum(n * self.mapped[layer].energy_pj for layer, n in self.layers.items())
 
     @cached_property
     def cycles(self) -> int:
         """The cycles of all steps: stages take turns."""
-        return self.transfer_cycles + sum(n * int(self.mapped[layer].cycles) for layer, n in self.layers.items())
+        return self.beside_cycles + sum(n * int(self.mapped[layer].cycles) for layer, n in self.layers.items())
 
     @property
     def edp(self) -> float:

@@ -11,19 +11,15 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from ..model import Counts, simulate
 from .group import Group, Link
 from .steps import StepLayer
+from .word_values import Array, Ends, Word, Words, extents_of, sees, sums_over, tensor_named, with_mask, words_under
 
-Array = NDArray[np.float64]
-Word = tuple[int, ...]
-Words = frozenset[Word]
 Step = tuple[int, ...]  # the index of each shared loop
-Ends = dict[str, tuple[int, int]]  # per dim: start, end; empty where nothing is computed
 
 
 class NoBoxError(Exception):
@@ -41,6 +37,10 @@ class Executed:
     most: dict[tuple[int, str], int] = field(default_factory=dict)  # words of the largest tile of a kept tensor
     moved: dict[tuple[int, str], int] = field(default_factory=dict)  # words of it that come, or begin
     distinct: dict[tuple[int, str], int] = field(default_factory=dict)
+    passed: Counter[int] = field(default_factory=Counter)  # words of a stage that an operator passes over
+    rows: Counter[bool] = field(default_factory=Counter)  # of steps in which rows stream: by whether they had started
+    rescaled: int = 0  # words of the output that are rescaled
+    most_rows: int = 0  # that have started and not ended
 
 
 def execute(
@@ -71,7 +71,7 @@ class _Run:
         self.during: dict[int, dict[Step, Words]] = {}  # words of each stage's output that are there while it is read
         self.after: dict[int, dict[Step, Words]] = {}  # and those that stay
         last = group.stages[-1]
-        self.executed = Executed(np.zeros(_extents(last.output, last)))
+        self.executed = Executed(np.zeros(extents_of(last.output, last)))
 
     def plan(self) -> None:
         """Find what each stage computes in each step, from the last to the first."""
@@ -82,8 +82,26 @@ class _Run:
                 dim: (at[dim] * tiles[dim], min((at[dim] + 1) * tiles[dim], size)) if dim in tiles else (0, size)
                 for dim, size in zip(last.dims, last.sizes, strict=True)
             }
+        for step in self.steps:
+            self.boxes[-1][step] = self._unmasked(len(self.group.stages) - 1, self.boxes[-1][step])
         for stage in reversed(range(len(self.group.stages) - 1)):
             self._plan_stage(stage)
+
+    def _unmasked(self, stage: int, ends: Ends) -> Ends:
+        """Leave out the keys that a causal mask hides from all queries. Raises NoBoxError where rows are cut."""
+        layer = self.group.stages[stage]
+        for link in self.group.inputs(stage):
+            if not ends or not link.through:
+                continue
+            dims = {term.dim for rank in tensor_named(layer, link.tensor).ranks for term in rank} - layer.output.dims
+            cut = any(ends[dim] != (0, layer.size(dim)) for dim in dims)
+            if cut and (not link.streaming or link.causal):
+                raise NoBoxError(f"{layer.name} would read rows in parts")
+            if link.causal is not None:
+                rows, keys = range(*ends[link.causal.query]), range(layer.size(link.causal.key))
+                seen = [key for key in keys if any(sees(link, layer, row, key) for row in rows)]
+                ends = ends | {link.causal.key: (0, max(seen) + 1)}
+        return ends
 
     def _plan_stage(self, stage: int) -> None:
         needed = {step: self._needed(stage, step) for step in self.steps}
@@ -100,7 +118,7 @@ class _Run:
             new = frozenset(
                 word for word in needed[step] - held if all(0 <= i < size for i, size in zip(word, sizes, strict=True))
             )
-            self.boxes[stage][step] = self._box(layer, new)
+            self.boxes[stage][step] = self._unmasked(stage, self._box(layer, new))
             before, held = held, held | needed[step]
             self.during[stage][step] = held
             held = frozenset(word for word in held if self._stays(uses[word], number))
@@ -121,9 +139,9 @@ class _Run:
     def _read(self, link: Link, step: Step) -> Iterator[Word]:
         """The words that a stage reads over a link, in the coordinates of the producer; zeros lie outside its sizes."""
         consumer, producer = self.group.stages[link.consumer], self.group.stages[link.producer]
-        tensor = _named(consumer, link.tensor)
+        tensor = tensor_named(consumer, link.tensor)
         place = {dim: i for i, (dim, _) in enumerate(link.ranks) if dim is not None}
-        for word in _words(tensor, self.boxes[link.consumer][step]):
+        for word in words_under(tensor, self.boxes[link.consumer][step]):
             yield tuple(
                 word[place[rank[0].dim]] - link.ranks[place[rank[0].dim]][1] if rank[0].dim in place else 0
                 for rank in producer.output.ranks
@@ -146,7 +164,7 @@ class _Run:
         for i, rank in enumerate(layer.output.ranks):
             along = [word[i] for word in new]
             ends[rank[0].dim] = min(along), max(along) + 1
-        if _words(layer.output, ends) != new:
+        if words_under(layer.output, ends) != new:
             raise NoBoxError(f"{layer.name} would compute {len(new)} words that are no box")
         return ends
 
@@ -159,21 +177,43 @@ class _Run:
                 box = self.boxes[stage][step]
                 if not box:
                     continue
-                made = _product(layer, box, [self._operand(stage, tensor, step, values) for tensor in layer.tensors])
+                made = sums_over(layer, box, [self._operand(stage, tensor, step, values) for tensor in layer.tensors])
                 again = False
                 if stage == len(self.group.stages) - 1:
-                    words = _words(layer.output, box)
+                    words = words_under(layer.output, box)
                     again = words <= summed
                     assert again or not words & summed, "a tile of the output has some sums"
                     summed |= words
                     for word, value in made.items():
                         self.executed.output[word] += value
+                    self._stream(step, again)
                 else:
                     values[stage] |= made
+                    self.executed.passed[stage] += len(made) * any(link.through for link in self.group.consumers(stage))
                 sizes = tuple(box[dim][1] - box[dim][0] for dim in layer.dims)
                 self.executed.layers[StepLayer(stage, sizes, again)] += 1
             for stage, staying in self.after.items():
                 values[stage] = {word: value for word, value in values[stage].items() if word in staying[step]}
+
+    def _stream(self, step: Step, again: bool) -> None:
+        """Count the rows of the last stage in a step, where they stream, and the words of its output that change."""
+        last = len(self.group.stages) - 1
+        layer = self.group.stages[last]
+        for link in self.group.inputs(last):
+            dims = {term.dim for rank in tensor_named(layer, link.tensor).ranks for term in rank}
+            several = {loop for loop in self.group.loops if self.group.trips(loop) > 1}
+            if not link.streaming or not (dims - layer.output.dims) & several:
+                continue
+            rows = {at: self._rows(at, sorted(dims & layer.output.dims)) for at in self.steps}
+            started = set().union(*(own for at, own in rows.items() if at <= step))
+            later = set().union(*(own for at, own in rows.items() if at >= step))
+            self.executed.rows[again] += len(rows[step])
+            self.executed.rescaled += len(words_under(layer.output, self.boxes[last][step])) * again
+            self.executed.most_rows = max(self.executed.most_rows, len(started & later))
+
+    def _rows(self, step: Step, dims: list[str]) -> set[Word]:
+        """The rows that the last stage reads in a step, by their indices along these dims."""
+        return set(product(*(range(*self.boxes[-1][step][dim]) for dim in dims)))
 
     def _operand(self, stage: int, tensor: Tensor, step: Step, values: list[dict[Word, float]]) -> Array | None:
         """A tensor of a stage as far as its words are there; others are no numbers."""
@@ -184,7 +224,7 @@ class _Run:
             return self.inputs[stage, tensor.name]
         (link,) = links
         producer = self.group.stages[link.producer]
-        array = np.full(_extents(tensor, self.group.stages[stage]), np.nan)
+        array = np.full(extents_of(tensor, self.group.stages[stage]), np.nan)
         place = [
             next((i for i, (dim, _) in enumerate(link.ranks) if dim == rank[0].dim), None)
             for rank in producer.output.ranks
@@ -196,11 +236,11 @@ class _Run:
                     0 <= x < producer.size(rank[0].dim) for x, rank in zip(own, producer.output.ranks, strict=True)
                 )
                 array[word] = values[link.producer].get(own, np.nan) if inside else 0.0
-        return array
+        return with_mask(link, self.group.stages[stage], array)
 
     def keep(self, stage: int, name: str) -> None:
         """Count what a kept tensor moves: its tile is what the steps of all loops inside it read."""
-        tensor, depth = _named(self.group.stages[stage], name), self.group.depths[stage, name]
+        tensor, depth = tensor_named(self.group.stages[stage], name), self.group.depths[stage, name]
         prefixes = list(dict.fromkeys(step[:depth] for step in self.steps))
         held, seen, moved, most = frozenset[Word](), set[Word](), 0, 0
         for prefix in prefixes:
@@ -208,7 +248,7 @@ class _Run:
                 word
                 for step in self.steps
                 if step[:depth] == prefix and self.boxes[stage][step]
-                for word in _words(tensor, self.boxes[stage][step])
+                for word in words_under(tensor, self.boxes[stage][step])
             ]
             if not read:
                 continue
@@ -218,73 +258,3 @@ class _Run:
             seen |= tile
         key = stage, name
         self.executed.most[key], self.executed.moved[key], self.executed.distinct[key] = most, moved, len(seen)
-
-
-def _named(layer: Workload, name: str) -> Tensor:
-    return next(tensor for tensor in layer.tensors if tensor.name == name)
-
-
-def _extents(tensor: Tensor, layer: Workload) -> tuple[int, ...]:
-    return tuple(sum(term.coef * (layer.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
-
-
-def _words(tensor: Tensor, box: Ends) -> Words:
-    """The words of a tensor under a box: along each rank the whole interval between its ends."""
-    if not box:
-        return frozenset()
-    sides = []
-    for rank in tensor.ranks:
-        low = sum(term.coef * box[term.dim][0] for term in rank)
-        high = sum(term.coef * (box[term.dim][1] - 1) for term in rank)
-        sides.append(range(low, high + 1))
-    return frozenset(product(*sides))
-
-
-def _product(layer: Workload, box: Ends, operands: list[Array | None]) -> dict[Word, float]:
-    """The sums of a layer over a box, by word of its output."""
-    grid = dict(zip(layer.dims, np.meshgrid(*(np.arange(*box[dim]) for dim in layer.dims), indexing="ij"), strict=True))
-
-    def index(tensor: Tensor) -> tuple[NDArray[np.int64], ...]:
-        return tuple(
-            sum((term.coef * grid[term.dim] for term in rank), np.zeros((), np.int64)) for rank in tensor.ranks
-        )
-
-    factors = np.ones([box[dim][1] - box[dim][0] for dim in layer.dims])
-    for tensor, operand in zip(layer.tensors, operands, strict=True):
-        if operand is not None:
-            factors = factors * operand[index(tensor)]
-    made: dict[Word, float] = {}
-    places = zip(*(axis.ravel().tolist() for axis in index(layer.output)), strict=True)
-    for word, value in zip(places, factors.ravel().tolist(), strict=True):
-        made[word] = made.get(word, 0.0) + value
-    return made
-
-
-def whole(group: Group, inputs: Mapping[tuple[int, str], Array]) -> Array:
-    """Compute the output of a group stage by stage, each as a whole."""
-    outputs: list[Array] = []
-    for stage, layer in enumerate(group.stages):
-        operands: list[Array | None] = []
-        for tensor in layer.tensors:
-            links = [link for link in group.links if link.consumer == stage and link.tensor == tensor.name]
-            if tensor.output or not links:
-                operands.append(None if tensor.output else inputs[stage, tensor.name])
-            else:
-                operands.append(_padded(links[0], group, outputs[links[0].producer], _extents(tensor, layer)))
-        ends = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
-        output = np.zeros(_extents(layer.output, layer))
-        for word, value in _product(layer, ends, operands).items():
-            output[word] = value
-        outputs.append(output)
-    return outputs[-1]
-
-
-def _padded(link: Link, group: Group, made: Array, extents: tuple[int, ...]) -> Array:
-    """The output of a stage as another reads it, with zeros around."""
-    producer, array = group.stages[link.producer], np.zeros(extents)
-    ranks = [rank[0].dim for rank in producer.output.ranks]
-    for word in np.ndindex(*made.shape):
-        place = tuple(word[ranks.index(dim)] + zeros if dim is not None else 0 for dim, zeros in link.ranks)
-        if all(0 <= i < extent for i, extent in zip(place, extents, strict=True)):
-            array[place] = made[word]
-    return array

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...workloads import Workload
+from ...workloads.operators import OPERATORS, Causal, Operator
 
 Life = Mapping[tuple[int, str], int]
 
@@ -23,6 +24,14 @@ class Link:
     # per rank of the consumer's tensor the dim of the producer's output that it runs along, or none where both have one
     # word there; and the zeros before the first word
     ranks: tuple[tuple[str | None, int], ...]
+    through: str = ""  # the operator on its words: a key of OPERATORS
+    streaming: bool = False  # whether an operator on rows is applied tile by tile, and its results are rescaled
+    causal: Causal | None = None
+
+    @property
+    def operator(self) -> Operator | None:
+        """The operator on its words."""
+        return OPERATORS[self.through] if self.through else None
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,10 @@ class Group:
     def consumers(self, stage: int) -> tuple[Link, ...]:
         """The links to the stages that read the output of a stage."""
         return tuple(link for link in self.links if link.producer == stage)
+
+    def inputs(self, stage: int) -> tuple[Link, ...]:
+        """The links by which a stage reads what others make."""
+        return tuple(link for link in self.links if link.consumer == stage)
 
     def intermediate(self, stage: int, tensor: str) -> bool:
         """Whether a tensor of a stage is between stages: what it reads from one, or makes for others."""

@@ -111,20 +111,18 @@ class HeldWords:
     @classmethod
     def of(cls, group: Group, between: Between) -> "HeldWords":
         """Count those of one tensor; zeros of padding are words of what reads them."""
-        by_loop = {interval.loop: interval for interval in between.ranks if interval.loop}
         loops = []
         for loop in group.loops:
-            interval = by_loop.get(loop)
+            moved, trips = between.moved(loop), group.trips(loop)
             kept = loop in group.retained
             if loop in between.once:
-                loops.append(LoopWords.first(group.trips(loop)))
-            elif interval is None:
-                trips = group.trips(loop)
+                loops.append(LoopWords.first(trips))
+            elif not moved:
                 loops.append(LoopWords.same(trips) if kept else LoopWords.again(np.ones(trips, np.int64)))
+            elif len(moved) > 1 or (moved[0].overlaps and not kept):
+                loops.append(LoopWords.again(np.prod([interval.lengths for interval in moved], axis=0)))
             else:
-                loops.append(
-                    LoopWords.of(interval) if kept or not interval.overlaps else LoopWords.again(interval.lengths)
-                )
+                loops.append(LoopWords.of(moved[0]))
         still = prod(int(interval.lengths[0]) for interval in between.ranks if interval.loop is None)
         return cls(tuple(loops), still, between.producer, between.last)
 
@@ -224,9 +222,11 @@ class OuterLoop:
         if interval is None:
             return cls(trips, trips - 1, 1, 1, 1, 1)
         low, high, lengths = interval.low[runs], interval.high[runs], interval.lengths[runs]
-        stays = np.maximum(high[:-1] - low[1:], 0)
+        stays = np.maximum(np.minimum(high[:-1], high[1:]) - np.maximum(low[:-1], low[1:]), 0)
         turn = max(0, int(min(high[-1], high[0]) - max(low[-1], low[0])))
-        different = int(lengths.sum() - stays.sum())
+        order = np.argsort(low, kind="stable")
+        before = np.maximum.accumulate(np.concatenate([low[order[:1]], high[order][:-1]]))
+        different = int(np.maximum(high[order] - np.maximum(low[order], before), 0).sum())
         return cls(
             int(lengths.sum()), int(stays.sum()), turn, int(lengths.max()), different, int(high.max() - low.min())
         )

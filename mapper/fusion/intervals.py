@@ -14,6 +14,7 @@ from typing import Self
 import numpy as np
 
 from ...workloads import Rank, Workload
+from ...workloads.operators import Causal
 from ..mapping import Ints
 from .group import Group, Link
 
@@ -75,11 +76,18 @@ class Interval:
         """Return that of some steps alone."""
         return replace(self, low=self.low[steps], high=self.high[steps])
 
-    @property
+    @cached_property
     def overlaps(self) -> bool:
         """Whether some word is in the intervals of two steps."""
         filled = self.lengths > 0
-        return bool((self.low[filled][1:] < self.high[filled][:-1]).any())
+        order = np.argsort(self.low[filled], kind="stable")
+        return bool((self.low[filled][order][1:] < self.high[filled][order][:-1]).any())
+
+    @property
+    def goes_back(self) -> bool:
+        """Whether some step begins or ends before the one before it."""
+        filled = self.lengths > 0
+        return bool((np.diff(self.low[filled]) < 0).any() or (np.diff(self.high[filled]) < 0).any())
 
     def new(self) -> "Interval":
         """Return the part of it that no step before has."""
@@ -125,20 +133,38 @@ class Between:
     producer: int
     last: int  # the last stage that reads it
 
+    def moved(self, loop: str) -> list[Interval]:
+        """Return the intervals that a loop moves."""
+        return [interval for interval in self.ranks if interval.loop == loop]
+
+    def retains(self, loop: str | None) -> bool:
+        """Whether words that a loop moves may be needed in several of its steps.
+
+        Raises ValueError where what is new in a step is no box: the loop moves several ranks, all of whose steps
+        overlap, or it goes back.
+        """
+        moved = [] if loop is None else self.moved(loop)
+        overlapping = all(interval.overlaps for interval in moved)
+        if overlapping and len(moved) > 1:
+            raise ValueError(f"the loop over {loop} moves several ranks of one tensor, and its steps overlap")
+        if overlapping and any(interval.goes_back for interval in moved):
+            raise ValueError(f"the loop over {loop} goes back to words that it left")
+        return overlapping
+
 
 def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
     """Return what each stage computes, and what is needed of the output of each stage but the last.
 
-    Raises ValueError for shared loops that no group can have: two that move one window, and one in whose first step
-    alone some but not all of the stages run that read a tensor.
+    Raises ValueError for shared loops that no group can have: two that move one window, one in whose first step
+    alone some but not all of the stages run that read a tensor, and one that cuts rows which an operator needs whole.
     """
-    last = group.stages[-1]
-    computed: dict[int, Box] = {len(group.stages) - 1: _last_box(group, last)}
+    last = len(group.stages) - 1
+    computed: dict[int, Box] = {last: _masked(group, last, _last_box(group, group.stages[-1]))}
     between: dict[int, Between] = {}
     for stage in reversed(range(len(group.stages) - 1)):
         links = group.consumers(stage)
         between[stage] = _needed(group, stage, links, computed)
-        computed[stage] = _computed(group, stage, between[stage])
+        computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
     return tuple(computed[stage] for stage in range(len(group.stages))), between
 
 
@@ -151,6 +177,46 @@ def _last_box(group: Group, last: Workload) -> Box:
         else:
             dims[dim] = Interval.whole(size)
     return Box(dims)
+
+
+def _masked(group: Group, stage: int, box: Box) -> Box:
+    """Return a box without the keys that a causal mask hides from all its queries.
+
+    Raises ValueError where a loop over the dims that the stage adds up over cuts rows that have to be whole.
+    """
+    layer = group.stages[stage]
+    for link in group.inputs(stage):
+        if link.operator is None or not link.operator.rows:
+            continue
+        tensor = next(tensor for tensor in layer.tensors if tensor.name == link.tensor)
+        rows = {term.dim for rank in tensor.ranks for term in rank} - layer.output.dims
+        cut = sorted(dim for dim in rows if (loop := box.dims[dim].loop) is not None and group.trips(loop) > 1)
+        if cut and not link.streaming:
+            raise ValueError(
+                f"{link.through} needs whole rows: no loop over {', '.join(cut)} is shared unless it streams"
+            )
+        if link.causal is not None:
+            if cut:
+                raise ValueError(f"with a causal mask no loop over {', '.join(cut)} is shared")
+            box = replace(box, dims=box.dims | {link.causal.key: _seen(link.causal, layer, box)})
+            _check_apart(group, stage, box)
+    return box
+
+
+def _check_apart(group: Group, stage: int, box: Box) -> None:
+    """Raise ValueError where one loop moves several ranks of a tensor that is not between stages."""
+    for tensor in group.stages[stage].tensors:
+        loops = [own.loop for own in map(box.along, tensor.ranks) if own.loop is not None]
+        if len(set(loops)) < len(loops) and not group.intermediate(stage, tensor.name):
+            raise ValueError(f"with a causal mask one loop moves several ranks of {tensor.name}")
+
+
+def _seen(causal: Causal, layer: Workload, box: Box) -> Interval:
+    """The keys that some query of each step sees."""
+    queries, keys = box.dims[causal.query], layer.size(causal.key)
+    ends = zip(queries.low.tolist(), queries.high.tolist(), strict=True)
+    high = [causal.seen(low, high, keys) if high > low else 0 for low, high in ends]
+    return Interval(np.zeros(len(high), np.int64), np.array(high, np.int64), queries.loop)
 
 
 def _needed(group: Group, stage: int, links: Sequence[Link], computed: dict[int, Box]) -> Between:
@@ -180,6 +246,6 @@ def _computed(group: Group, stage: int, needed: Between) -> Box:
     dims = {dim: Interval.whole(size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
     for rank, interval in zip(layer.output.ranks, needed.ranks, strict=True):
         own = interval.clipped(layer.size(rank[0].dim))
-        dims[rank[0].dim] = own.new() if own.loop in group.retained else own
+        dims[rank[0].dim] = own.new() if own.loop in group.retained and needed.retains(own.loop) else own
     moving = {interval.loop for interval in needed.ranks}
     return Box(dims, frozenset(group.retained - moving))

@@ -8,6 +8,7 @@ from ...arch import Architecture
 from .group import Group
 from .held_words import HeldWords, KeptTensor
 from .intervals import Between, Box, boxes
+from .passes import statistics_words
 from .steps import StepLayer
 
 
@@ -64,7 +65,15 @@ class Standing:
     def standing_bits(self, stage: int) -> int:
         """The bits of all that stands in the keeper for the group while a stage runs."""
         between = sum(words.most(stage) * self.word_bits(producer) for producer, words in self.between.items())
-        return between + sum(kept.most * self.bits(*key) for key, kept in self.kept.items())
+        kept = sum(kept.most * self.bits(*key) for key, kept in self.kept.items())
+        return between + kept + self.statistics_bits
+
+    @cached_property
+    def statistics_bits(self) -> int:
+        """The bits of the statistics of rows that stream: of all rows inside the outermost loop that cuts rows."""
+        last = len(self.group.stages) - 1
+        words = statistics_words(self.group, self.boxes[last])
+        return sum(number * self.bits(last, tensor) for tensor, number in words)
 
     def free_bits(self, stage: int) -> int | None:
         """The bits that are left for the other tensors of a stage, below 0 where not all fits; None: without limit."""

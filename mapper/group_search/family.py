@@ -5,6 +5,7 @@ whether it retains. So tables with an entry for each tile of each loop say all a
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
@@ -19,6 +20,7 @@ from ..mapping import Ints
 from ..mapspace import Preset
 from ..problem import Charges
 
+MOST_STEPS = 64  # of the loop over the queries of a head, where a causal mask makes all steps different
 ALL_TILES = 256  # sizes of a dim up to which every tile is tried
 FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, and what divides it
 
@@ -86,8 +88,19 @@ class Family:
 
     @cached_property
     def tiles(self) -> tuple[Ints, ...]:
-        """Per loop the tiles that are tried."""
-        return tuple(tiles_of(self.stages[-1].size(dim)) for dim in self.loops)
+        """Per loop the tiles that are tried; under a causal mask those of few steps."""
+        every = []
+        for dim in self.loops:
+            tiles = tiles_of(self.stages[-1].size(dim))
+            masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
+            least = max((-(-queries // MOST_STEPS) for queries in masked), default=1)
+            every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])
+        return tuple(every)
+
+    def _masks(self, dim: str, link: Link) -> bool:
+        """Whether a shared loop moves the queries of a causal mask."""
+        computed, _ = boxes(self.group(((dim, 1),)))
+        return link.causal is not None and computed[link.consumer].dims[link.causal.query].loop == dim
 
     @cached_property
     def reduced(self) -> frozenset[str]:
@@ -96,12 +109,13 @@ class Family:
 
     @cached_property
     def tables(self) -> dict[tuple[str, bool], "LoopTable"]:
-        """What the tiles of each loop make of the stages, where it retains and where it does not."""
-        return {
-            (dim, retains): LoopTable.of(self, dim, self.tiles[number], retains=retains)
-            for number, dim in enumerate(self.loops)
-            for retains in (False, True)
-        }
+        """What the tiles of each loop make of the stages, where it retains and where it does not; some never retain."""
+        tables = {}
+        for dim, tiles in zip(self.loops, self.tiles, strict=True):
+            tables[dim, False] = LoopTable.of(self, dim, tiles, retains=False)
+            with suppress(ValueError):
+                tables[dim, True] = LoopTable.of(self, dim, tiles, retains=True)
+        return tables
 
     @cached_property
     def repeating(self) -> frozenset[str]:
@@ -110,7 +124,7 @@ class Family:
 
     def retentions(self) -> Iterator[frozenset[str]]:
         """Yield every choice of the loops that retain."""
-        dims = sorted(self.repeating)
+        dims = sorted(dim for dim in self.repeating if (dim, True) in self.tables)
         yield from map(frozenset, chain.from_iterable(combinations(dims, n) for n in range(len(dims) + 1)))
 
     def keepable(self) -> list[tuple[int, str]]:

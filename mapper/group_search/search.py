@@ -8,20 +8,22 @@ waits, and of what is solved, is one of all groups.
 
 import heapq
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
 
 from ..certificate import GroupProof
-from ..fusion import GroupCosts, Standing, StepLayer, step_layers
+from ..fusion import GroupCosts, StepLayer
 from ..problem import ROUNDING, Effort, Objective
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .certify import group_proof
-from .entries import LeastSum, Open, Space, Tiles
+from .entries import Open, Space, Tiles
 from .family import Family
+from .group_part import GroupPart, NoMappingError
+from .solver import Solved
 
 NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
 SAME = 1e-6  # relative: slopes that say the same
@@ -158,31 +160,31 @@ class GroupSearch:
     def _solve(self, entry: Open) -> Open | None:
         """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping.
 
-        At first their mapspaces are only bounded, each as a whole.
+        At first their mapspaces are only bounded, each as a whole. Then they are solved, the one that counts most
+        first, until the group cannot be the best.
         """
-        family, slope = entry.space.family, self._slope_for(entry)
-        standing = Standing(entry.group, family.arch)
-        layers: dict[StepLayer, int] = {}
-        for stage, box in enumerate(standing.boxes):
-            layers |= step_layers(entry.group, stage, box)
-        least, mapped, solved_layers = 0.0, {}, []
-        for layer, number in layers.items():
-            solved = entry.space.solver.solve(standing, layer, slope, self.statistics, root_only=not entry.sums)
-            if solved is None:
-                sizes = dict(zip(entry.group.stages[layer.stage].dims, layer.sizes, strict=True))
-                self._unproven = (
-                    f"a layer of a group, {entry.group.stages[layer.stage].name} with {sizes}, has no mapping"
-                )
-                return None
-            mapped[layer] = solved.mapped
-            solved_layers.append((solved, number))
-            least += number * solved.least
-        costs = GroupCosts(standing, family.energies, family.charges, layers, mapped)
+        part = GroupPart(entry, self._slope_for(entry), self.statistics)
+        try:
+            layers = {layer: part.solved(layer, root_only=True) for layer in part.numbers}
+            if not entry.sums and part.slope is not None:
+                return self._summed(part, layers, rough=True)
+            summed = entry
+            for layer in sorted(layers, key=lambda own: -part.numbers[own] * layers[own].least):
+                layers[layer] = part.solved(layer, root_only=False)
+                summed = self._summed(part, layers, rough=False)
+                if self._bound_of(summed) >= self.value * (1 - ROUNDING):
+                    break
+            return summed
+        except NoMappingError as error:
+            self._unproven = str(error)
+            return None
+
+    def _summed(self, part: GroupPart, layers: Mapping[StepLayer, Solved], *, rough: bool) -> Open:
+        """Add the sum of these layers to a group; with their mappings it may become the best."""
+        costs = part.costs(layers)
         if self.objective.value(costs.energy_pj, float(costs.cycles)) < self.value:
             self.best = costs
-        least += costs.transfer_cycles if slope is None else costs.transfer_pj + slope * costs.transfer_cycles
-        rough = not entry.sums and slope is not None
-        return replace(entry, sums=(*entry.solved, LeastSum(slope, least, tuple(solved_layers), rough)))
+        return part.summed(layers, costs, rough=rough)
 
     def _slope_for(self, entry: Open) -> float | None:
         """The pJ that a cycle is worth where a group is to be solved; None where only cycles count.

@@ -21,7 +21,7 @@ from ..search.variation import MappingSampler, adapted
 from .family import Family
 
 NEAR = 4  # mappings of layers solved before that are tried as a start
-FAR = 1.1  # times the bound of a whole mapspace: a start above it is no good one
+FAR = 1.5  # times the bound of a whole mapspace: a start above it is no good one
 
 
 @dataclass(frozen=True, eq=False)

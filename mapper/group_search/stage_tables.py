@@ -1,17 +1,18 @@
 """Least energy and cycles of a stage in all steps of all combinations of tiles, from those of layers of all sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
 
-from ..fusion import boxes
+from ..fusion import boxes, passes
 from ..mapping import Floats, unique_rows
 from .family import Family
 from .stage_bounds import StageProblem
 
 IMPOSSIBLE = 1e60  # in place of infinity, which times no steps is no number
+UNIT = 2**20  # words: cycles for one word are those of so many by as many, less what is rounded up
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,9 @@ class LoopSizes:
     @classmethod
     def of(cls, family: Family, stage: int, loop: str) -> "LoopSizes":
         """Collect them of a stage."""
-        tables = {retains: family.tables[loop, retains] for retains in (False, True)}
+        tables = {
+            retains: family.tables[loop, retains] for retains in (False, True) if (loop, retains) in family.tables
+        }
         dims = tables[False].moved(stage)
         sizes = {retains: table.sizes(stage) for retains, table in tables.items()}
         rows, _ = unique_rows(np.concatenate([own for both in sizes.values() for own in both[0]]))
@@ -74,7 +77,38 @@ class StageTables:
         listed = family.listed.setdefault(self.stage, {})
         bounds = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, listed).bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
+        sizes = dict(zip(stage.dims, layer.sizes, strict=True))
+        return self._with_passes(energy, cycles, sizes, accumulates=accumulates)
+
+    def _with_passes(
+        self, energy: Floats, cycles: Floats, largest: Mapping[str, int], *, accumulates: bool
+    ) -> tuple[Floats, Floats]:
+        """Add what operators on words between stages take at least, in a group whose loops cut all rows or none."""
+        family, kept = self.family, self.family.stages[self.stage].output.name in self.kept
+        adds = accumulates and self.stage == len(family.stages) - 1
+        group = family.group(tuple((loop, 1) for loop in family.loops) if adds else ())
+        leak_pj = family.charges.leak_pj_per_cycle(family.arch, family.energies)
+        for own in passes(group, family.level, self.stage, accumulates=accumulates, output_kept=kept):
+            words = self._places(own.dims, largest)
+            took = words * own.cycles(family.arch, UNIT) / UNIT
+            energy, cycles = (
+                energy + words * own.energy_pj(family.arch, family.energies) + leak_pj * took,
+                cycles + took,
+            )
         return energy, cycles
+
+    def _places(self, dims: Sequence[str], largest: Mapping[str, int]) -> Floats:
+        """Count the indices of some dims in layers of all sizes. # (variant of each loop, ...)"""
+        words = np.full([len(own.variants) for own in self.sizes], 1.0)
+        for dim in dims:
+            loop = next((i for i, own in enumerate(self.sizes) if dim in own.variants[0]), None)
+            if loop is None:
+                words = words * largest[dim]
+            else:
+                shape = [1] * words.ndim
+                shape[loop] = -1
+                words = words * np.array([own[dim] for own in self.sizes[loop].variants], float).reshape(shape)
+        return words
 
     @cached_property
     def plain(self) -> tuple[Floats, Floats]:

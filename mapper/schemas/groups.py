@@ -70,6 +70,15 @@ class Transfers(Output):
     """Cycles, of all steps."""
 
 
+class Operators(Output):
+    """What operators on words between layers take: a softmax, and the rescaling of one that streams."""
+
+    energy_pj: Amount
+    """pJ, of all steps."""
+    cycles: Count
+    """Cycles, of all steps."""
+
+
 class OuterWords(Output):
     """The words of a tensor that the outermost level reads and takes."""
 
@@ -140,6 +149,8 @@ class Group(Output):
     """By layer.tensor the words at the outermost level; empty where no group fits."""
     transfers: Transfers | None
     """What moves for other tensors that stay."""
+    operators: Operators | None
+    """What operators on words between layers take."""
     stages: list[GroupStage]
     """The layers with their mappings."""
     search: GroupSearched

@@ -1,9 +1,12 @@
 """Random groups, small enough to execute word by word."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from ruby_map.mapper.fusion import Group, Link
 from ruby_map.workloads import Tensor, Term, Workload
+from ruby_map.workloads.operators import Causal
 
 from ..strategies import plain
 
@@ -97,8 +100,18 @@ def products(draw, most=3):
         tensors = (plain("A", batch + "MK"), plain("W", batch + "KN"), plain("Z", batch + "MN", output=True))
         stages.append(Workload(f"s{number}", dims, tuple(sizes[dim] for dim in dims), tensors))
         if number:
-            links.append(link(stages, number - 1, number, "A"))
+            links.append(replace(link(stages, number - 1, number, "A"), **draw(_softmax(m, widths[number]))))
     return tuple(stages), tuple(links)
+
+
+@st.composite
+def _softmax(draw, rows, keys):
+    """Now and then a softmax over the keys of a product, that streams or not, with a causal mask or without one."""
+    if draw(st.booleans()):
+        return {}
+    queries = [number for number in range(1, min(rows, keys) + 1) if rows % number == 0]
+    causal = Causal("M", "K", draw(st.sampled_from(queries))) if draw(st.booleans()) else None
+    return {"through": "softmax", "streaming": draw(st.booleans()), "causal": causal}
 
 
 @st.composite

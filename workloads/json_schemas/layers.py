@@ -27,6 +27,9 @@ TOLD = {
         for key, text in (
             ("from", "The layer above that makes an input, by the input's name here."),
             ("pad", "Zeros around what other layers made, along the windows of these dims: one number, or two."),
+            ("through", "By input the operator on its words between the layers: softmax."),
+            ("streaming", "Whether a softmax goes tile by tile, and its results are rescaled."),
+            ("causal", "Whether a query sees no key after its own."),
         )
     },
     "CountedShaped.count": "How often the network has this layer.",

@@ -129,6 +129,7 @@ class GroupResult:
             "verdict": self.verdict,
             "outer_words": {name: {"fused": own, "alone": alone} for name, own, alone in self.outer_words},
             "transfers": None if costs is None else {"energy_pj": costs.transfer_pj, "cycles": costs.transfer_cycles},
+            "operators": None if costs is None else {"energy_pj": costs.pass_pj, "cycles": costs.pass_cycles},
             "stages": [] if none else [self._stage_json(stage) for stage in range(len(self.names))],
             "search": {
                 "seconds": self.statistics.seconds,

@@ -6,7 +6,7 @@ group.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any, override
@@ -150,6 +150,16 @@ class DimGroup:
             terms = [(self.workload.dims.index(t.dim), t.coef) for t in rank]
             self._words[key] = RankWords(self, [t for t in terms if t[0] in self.rows], charge)
         return self._words[key]
+
+    def on(self, arch: Architecture, workload: Workload) -> "DimGroup":
+        """The same combinations on a machine, and of a layer, that differ in what is resident or adds up alone.
+
+        What is kept for speed is shared.
+        """
+        other = replace(self, arch=arch, workload=workload)
+        every = self.blocks
+        other.blocks = [other] if len(every) == 1 else [block.on(arch, workload) for block in every]
+        return other
 
     def forget(self) -> None:
         """Drop what other choices of kept tensors would have used again."""

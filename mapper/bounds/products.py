@@ -12,17 +12,20 @@ Product = tuple[int, ...]  # a column per group
 Value = Callable[[Product], Floats]  # of a product, for each set of chains looked at
 Shape = int | tuple[int, ...]  # how many sets of chains are looked at, in a row or a grid
 
+Least = Callable[[int, Floats], Floats]  # (group, column) -> the least entry of each set of its combinations
+
 COLUMN_STEPS, ROWS_A_STEP = 40, 25  # steps of a column: for itself, and for so many rows one
 
 
 class Products:
     """The columns of each group of dims, a number per combination of its chains.
 
-    Where they are `merged` equal columns stand once; otherwise their places are the same for any combinations.
+    Where they are `merged` equal columns stand once; otherwise their places are the same for any combinations. With
+    `least` a column is what that makes of it and the number of its group: its least entries, in sets of combinations.
     """
 
-    def __init__(self, groups: Sequence[DimGroup], *, merged: bool = True) -> None:
-        self.groups, self.merged = groups, merged
+    def __init__(self, groups: Sequence[DimGroup], *, merged: bool = True, least: Least | None = None) -> None:
+        self.groups, self.merged, self.least = groups, merged, least
         self.columns: list[list[Floats]] = [[] for _ in groups]  # per group
         self._known: list[dict[bytes, int]] = [{} for _ in groups]  # per group, the column with a hash
 
@@ -39,6 +42,10 @@ class Products:
 
     def _add(self, g: int, column: Floats) -> int:
         """Return the number of a column of group g, which is added if it is new."""
+        column = column if self.least is None else self.least(g, column)
+        return self._placed(g, column)
+
+    def _placed(self, g: int, column: Floats) -> int:
         if not self.merged:
             self.columns[g].append(column)
             return len(self.columns[g]) - 1
@@ -52,4 +59,4 @@ class Products:
     def times(self, one: Product, other: Product) -> Product:
         """The product of two products, in columns of its own."""
         pairs = zip(self.columns, one, other, strict=True)
-        return tuple(self._add(g, columns[i] * columns[j]) for g, (columns, i, j) in enumerate(pairs))
+        return tuple(self._placed(g, columns[i] * columns[j]) for g, (columns, i, j) in enumerate(pairs))

@@ -21,7 +21,7 @@ from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound, charge_bound
 from .charges import charges, flows
 from .dim_groups import DimGroup
-from .products import Product, Products, Shape, Value
+from .products import Least, Product, Products, Shape, Value
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
 
@@ -44,10 +44,11 @@ class Relaxation:
     keep: Bools  # (level, tensor)
     costs: Charges = Charges()
     coarse: bool = False
+    least: Least | None = None  # columns have the least entries of sets of combinations alone
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
-        self._products = Products(self.groups, merged=not self.coarse)
+        self._products = Products(self.groups, merged=not self.coarse, least=self.least)
         self.columns: list[list[Floats]] = self._products.columns  # per group
         temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
         self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)

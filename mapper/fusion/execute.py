@@ -204,7 +204,9 @@ class _Run:
             several = {loop for loop in self.group.loops if self.group.trips(loop) > 1}
             if not link.streaming or not (dims - layer.output.dims) & several:
                 continue
-            rows = {at: self._rows(at, sorted(dims & layer.output.dims)) for at in self.steps}
+            outside = next(i for i, loop in enumerate(self.group.loops) if loop in several - layer.output.dims)
+            now = [at for at in self.steps if at[:outside] == step[:outside]]  # when it advances, rows begin anew
+            rows = {at: self._rows(at, sorted(dims & layer.output.dims)) for at in now}
             started = set().union(*(own for at, own in rows.items() if at <= step))
             later = set().union(*(own for at, own in rows.items() if at >= step))
             self.executed.rows[again] += len(rows[step])

@@ -15,6 +15,7 @@ from ..search.options import SearchOptions
 from .family import Family
 from .grid import Grid, Kept, subsets
 from .solver import Solved, Solver
+from .stage_bounds import Listed
 from .stage_tables import IMPOSSIBLE, StageTables
 
 
@@ -113,8 +114,9 @@ class Space:
     def __init__(self, family: Family, options: SearchOptions) -> None:
         self.family, self.solver = family, Solver(family, options)
         keepable = family.keepable()
+        listed = [Listed() for _ in family.stages]
         self.tables = {
-            (stage, kept): StageTables(family, stage, kept)
+            (stage, kept): StageTables(family, stage, kept, listed[stage])
             for stage in range(len(family.stages))
             for kept in subsets([name for number, name in keepable if number == stage])
         }

@@ -4,34 +4,52 @@ What a stage computes along its dims in the steps of one shared loop depends on 
 whether it retains. So tables with an entry for each tile of each loop say all about every combination of tiles.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
+from math import prod
 
 import numpy as np
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Workload
+from ...workloads import InputError, Workload
+from ..bounds import grouped
 from ..fusion import Between, Box, Group, HeldWords, Link, boxes
 from ..mapping import Ints
-from ..mapspace import Preset
+from ..mapspace import Frame, Preset
 from ..problem import Charges
 
 MOST_STEPS = 64  # of the loop over the queries of a head, where a causal mask makes all steps different
+MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
+FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
+SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 ALL_TILES = 256  # sizes of a dim up to which every tile is tried
 FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, and what divides it
 
 
-def tiles_of(size: int) -> Ints:
-    """List the tiles of a shared dim that are tried, ascending; the last is all of it."""
-    if size <= ALL_TILES:
-        return np.arange(1, size + 1)
-    tiles = {*range(1, FEW_TILES + 1), *range(STEP, size + 1, STEP), size}
-    tiles |= {tile for tile in range(1, size + 1) if size % tile == 0}
-    return np.array(sorted(tiles), np.int64)
+def tiles_of(size: int, most: int) -> Ints:
+    """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it."""
+    tiles = {*range(1, min(FEW_TILES, size) + 1), *range(STEP, size + 1, STEP), size} | set(_divisors(size))
+    every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
+    if len(every) <= most:
+        return every
+    divisors = _spaced(np.array(_divisors(size), np.int64), most)
+    return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
+
+
+def _divisors(size: int) -> list[int]:
+    return [tile for tile in range(1, size + 1) if size % tile == 0]
+
+
+def _spaced(tiles: Ints, most: int) -> Ints:
+    """Keep about `most` of ascending tiles, evenly spaced by their ratios."""
+    if len(tiles) <= most:
+        return tiles
+    wanted = np.geomspace(tiles[0], tiles[-1], max(most, 1))
+    return tiles[np.abs(np.log(tiles[:, None] / wanted)).argmin(axis=0)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +63,6 @@ class Family:
     charges: Charges
     preset: Preset
     keeper: str
-
-    @cached_property
-    def listed(self) -> dict[int, dict[tuple[str, int, tuple[str, ...]], Ints]]:
-        """The chains listed so far, by stage: see StageProblem."""
-        return {}
 
     @cached_property
     def level(self) -> int:
@@ -91,11 +104,31 @@ class Family:
         """Per loop the tiles that are tried; under a causal mask those of few steps."""
         every = []
         for dim in self.loops:
-            tiles = tiles_of(self.stages[-1].size(dim))
+            tiles = tiles_of(self.stages[-1].size(dim), max(FEWEST, int(MOST_ROWS / self._rows(dim))))
             masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
             least = max((-(-queries // MOST_STEPS) for queries in masked), default=1)
             every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])
         return tuple(every)
+
+    def _rows(self, loop: str) -> float:
+        """Estimate how many chains a size has, with those of dims of one window, of the stage with the most."""
+        rows, (computed, _) = [1.0], boxes(self.group(((loop, 1),)))
+        for stage, box in zip(self.stages, computed, strict=True):
+            for dims in grouped(stage):
+                moved = [d for d in dims if box.dims[stage.dims[d]].loop == loop]
+                if moved:
+                    samples = [self._combinations(stage, dims, moved, part) for part in SAMPLES]
+                    rows.append(sum(samples) / len(samples))
+        return max(rows)
+
+    def _combinations(self, stage: Workload, dims: Sequence[int], moved: Sequence[int], part: int) -> int:
+        """Count the combinations of chains of some dims, of which those moved have one part of so many."""
+        sizes = tuple(-(-size // part) if d in moved else size for d, size in enumerate(stage.sizes))
+        try:
+            frame = Frame.of(self.arch, replace(stage, sizes=sizes), self.preset, distinct=True)
+            return prod(frame.chains(d).total for d in dims)
+        except InputError:
+            return 1
 
     def _masks(self, dim: str, link: Link) -> bool:
         """Whether a shared loop moves the queries of a causal mask."""

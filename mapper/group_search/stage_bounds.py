@@ -7,7 +7,7 @@ axes, whatever the loops in time.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -29,6 +29,18 @@ MOST_SPREADS = (
 )
 
 
+Groups = tuple[list[DimGroup], list[int | None], list[Ints]]
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """What is listed of a stage, the same whatever is kept and whether it adds up; by the names of the slots."""
+
+    # by dim and size, too, its chains # (chain, slot)
+    chains: dict[tuple[str, int, tuple[str, ...]], Ints] = field(default_factory=dict)
+    groups: dict[tuple[str, ...], Groups] = field(default_factory=dict)  # see StageProblem._groups
+
+
 @dataclass(frozen=True, eq=False)
 class StageProblem:
     """A stage on the machine with its resident tensors, of many sizes."""
@@ -39,8 +51,7 @@ class StageProblem:
     charges: Charges
     preset: Preset
     variants: tuple[tuple[Sizes, ...], ...]  # per shared loop the sizes that it may give the dims that it moves
-    # the chains listed so far of dims of the stage # (chain, slot), by dim, size and slots: the same whatever is kept
-    listed: dict[tuple[str, int, tuple[str, ...]], Ints]
+    listed: "Listed"
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -57,8 +68,8 @@ class StageProblem:
             sizes = self._sizes([loop.ravel() for loop in which], prod(shape))
             least = self._least_steps(sizes).reshape(shape)
             macs = np.prod(sizes.astype(float), axis=1).reshape(shape)
-            for relaxation, columns in relaxed:
-                bound = relaxation.bound(_pick(columns, part), shape)
+            for relaxation, loops in relaxed:
+                bound = relaxation.bound(_pick(relaxation.columns, loops, part), shape)
                 taken = np.where(bound.possible, np.maximum(bound.cycles, least), np.inf)
                 energy_pj = bound.energy_pj + macs * relaxation.table.compute.mac_pj(self.layer)
                 leak_pj = self.charges.leak_pj_per_cycle(relaxation.arch, relaxation.table)
@@ -74,23 +85,28 @@ class StageProblem:
                 sizes[:, self.layer.dims.index(dim)] = np.array([own[dim] for own in variants])[loop]
         return sizes
 
-    def _relaxed(self) -> "Iterator[tuple[Relaxation, list[_Least]]]":
-        """Yield the relaxation of each choice of kept tensors, with its least columns."""
-        groups, loops, owners = self._groups()
+    def _relaxed(self) -> "Iterator[tuple[Relaxation, list[int | None]]]":
+        """Yield the relaxation of each choice of kept tensors, whose columns have the least entries of each variant."""
         arch = stacked(self.arch, self.layer)
+        slots = tuple(slot.name for slot in arch.slots)
+        if slots not in self.listed.groups:
+            self.listed.groups[slots] = self._groups()
+        groups, loops, owners = self.listed.groups[slots]
+        groups = [group.on(arch, self.layer) for group in groups]
         table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
-        for keep in KeepChoices(arch, self.layer, even=False).every():
-            relaxation = Relaxation(groups, table, keep, charges)
-            relaxation.compute_pj = 0.0
-            yield (
-                relaxation,
-                [
-                    _Least(relaxation.columns[g], loop, owners[g], 1 if loop is None else self.shape[loop])
-                    for g, loop in enumerate(loops)
-                ],
-            )
 
-    def _groups(self) -> tuple[list[DimGroup], list[int | None], list[Ints]]:
+        def least(g: int, column: Floats) -> Floats:
+            loop = loops[g]
+            entries = np.full(1 if loop is None else self.shape[loop], np.inf)
+            np.minimum.at(entries, owners[g], column)
+            return entries
+
+        for keep in KeepChoices(arch, self.layer, even=False).every():
+            relaxation = Relaxation(groups, table, keep, charges, least=least)
+            relaxation.compute_pj = 0.0
+            yield relaxation, loops
+
+    def _groups(self) -> Groups:
         """The groups of dims with the chains of all sizes, the loop that moves each, and the variant of each row."""
         mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
         arch = stacked(self.arch, self.layer)
@@ -125,14 +141,14 @@ class StageProblem:
         """The chains of a dim of some size # (chain, slot); there are none where constraints exclude each other."""
         slots = tuple(slot.name for slot in stacked(self.arch, self.layer).slots)
         key = self.layer.dims[d], size, slots
-        if key not in self.listed:
+        if key not in self.listed.chains:
             sizes = tuple(size if i == d else own for i, own in enumerate(self.layer.sizes))
             try:
                 frame = Frame.of(self.arch, replace(self.layer, sizes=sizes), self.preset, distinct=True)
-                self.listed[key] = every_chain(frame.chains(d)).bounds
+                self.listed.chains[key] = every_chain(frame.chains(d)).bounds
             except InputError:
-                self.listed[key] = np.zeros((0, len(slots)), np.int64)
-        return self.listed[key]
+                self.listed.chains[key] = np.zeros((0, len(slots)), np.int64)
+        return self.listed.chains[key]
 
     @cached_property
     def _spreads(self) -> Ints | None:
@@ -158,27 +174,6 @@ class StageProblem:
         return fewest
 
 
-@dataclass(eq=False)
-class _Least:
-    """The least entry of each column of a group of dims, for each variant of the loop that moves it."""
-
-    columns: list[Floats]
-    loop: int | None
-    owner: Ints  # (row,) the variant of each row, ascending
-    number: int
-
-    def __post_init__(self) -> None:
-        self._known: dict[int, Floats] = {}
-
-    def of(self, column: int) -> Floats:
-        """Return those of a column; inf for a variant without chains. # (variant,)"""
-        if column not in self._known:
-            least = np.full(self.number, np.inf)
-            np.minimum.at(least, self.owner, self.columns[column])
-            self._known[column] = least
-        return self._known[column]
-
-
 def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
     """Cut a shape into parts of AT_ONCE entries at most, along its first axes."""
     if prod(shape) <= AT_ONCE or not shape:
@@ -193,15 +188,17 @@ def _parts(shape: tuple[int, ...]) -> Iterator[tuple[slice, ...]]:
         yield (slice(start, start + step), *(slice(None) for _ in shape[1:]))
 
 
-def _pick(columns: "Sequence[_Least]", part: tuple[slice, ...]) -> Callable[[int, int], Floats]:
+def _pick(
+    columns: Sequence[Sequence[Floats]], loops: Sequence[int | None], part: tuple[slice, ...]
+) -> Callable[[int, int], Floats]:
     """The least entries of a column along the axis of the loop that moves its group, for a part of all variants."""
 
     def pick(g: int, column: int) -> Floats:
-        own, axes = columns[g], [1] * len(part)
-        if own.loop is None:
-            return own.of(column).reshape(axes)
-        least = own.of(column)[part[own.loop]]
-        axes[own.loop] = len(least)
+        axes, loop = [1] * len(part), loops[g]
+        if loop is None:
+            return columns[g][column].reshape(axes)
+        least = columns[g][column][part[loop]]
+        axes[loop] = len(least)
         return least.reshape(axes)
 
     return pick

@@ -9,7 +9,7 @@ import numpy as np
 from ..fusion import boxes, passes
 from ..mapping import Floats, unique_rows
 from .family import Family
-from .stage_bounds import StageProblem
+from .stage_bounds import Listed, StageProblem
 
 IMPOSSIBLE = 1e60  # in place of infinity, which times no steps is no number
 UNIT = 2**20  # words: cycles for one word are those of so many by as many, less what is rounded up
@@ -54,6 +54,7 @@ class StageTables:
     family: Family
     stage: int
     kept: frozenset[str]
+    listed: Listed  # of the stage
 
     @cached_property
     def sizes(self) -> tuple[LoopSizes, ...]:
@@ -74,8 +75,8 @@ class StageTables:
         layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
         arch = family.arch.with_resident(family.level, resident)
         variants = tuple(own.variants for own in self.sizes)
-        listed = family.listed.setdefault(self.stage, {})
-        bounds = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, listed).bounds()
+        made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
+        bounds = made.bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
         sizes = dict(zip(stage.dims, layer.sizes, strict=True))
         return self._with_passes(energy, cycles, sizes, accumulates=accumulates)

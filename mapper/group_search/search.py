@@ -28,7 +28,7 @@ from .solver import Solved
 NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
 SAME = 1e-6  # relative: slopes that say the same
 MOST_SLOPES = 12  # for which a group is solved
-SHARE = 4  # a group has the steps of so many layers for each of its stages
+SHARE = 6  # a group has the steps of so many layers for each of its stages
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,7 +62,8 @@ class Solver:
             for other, solved in known:
                 if self._serves(standing, other, machine, solved):
                     return solved
-        solved, took = self._solve(machine, standing, layer, slope, root_only=not whole)
+        rough = next((solved for other, solved in self._solved.get((*key, False), []) if other == machine), None)
+        solved, took = self._solve(standing, layer, slope, rough, root_only=not whole)
         statistics.add(took)
         self._solved[*key, whole].append((machine, solved))
         if whole and solved is not None:
@@ -85,8 +86,9 @@ class Solver:
         return not validity(replace(batch, arch=replace(batch.arch, levels=tuple(levels))))[0]
 
     def _solve(
-        self, machine: Architecture, standing: Standing, layer: StepLayer, slope: float | None, *, root_only: bool
+        self, standing: Standing, layer: StepLayer, slope: float | None, rough: Solved | None, *, root_only: bool
     ) -> tuple[Solved | None, Statistics]:
+        machine = standing.machine(layer)
         family = self.family
         problem = Problem(machine, layer.workload(standing.group), family.energies, family.charges)
         try:
@@ -98,7 +100,7 @@ class Solver:
             (delay,) = (name for name, own in OBJECTIVES.items() if own.powers == (0, 1))
             outcome = Proof().run(replace(task, problem=replace(problem, goal=Goal((delay,)))), observers)
         else:
-            outcome = self._least_sum(task, layer.stage, slope, root_only=root_only)
+            outcome = self._least_sum(task, layer.stage, slope, rough, root_only=root_only)
         if outcome.statistics.interrupted:
             raise KeyboardInterrupt  # a proof takes it, and says so
         if outcome.best is None:
@@ -110,21 +112,18 @@ class Solver:
         resident = standing.group.resident(layer.stage)
         return Solved(layer, family.keeper, resident, room, slope, mapped, least, proof), outcome.statistics
 
-    def _least_sum(self, task: Task, stage: int, slope: float, *, root_only: bool) -> Outcome:
-        """Prove the least sum of a layer, from the mappings of layers of its stage that were solved before."""
+    def _least_sum(self, task: Task, stage: int, slope: float, rough: Solved | None, *, root_only: bool) -> Outcome:
+        """Prove the least sum of a layer, from the mappings of layers of its stage that were solved before.
+
+        `rough`: what is known of it where its mapspace was bounded as a whole.
+        """
         observers = Observers(None, None)
+        if rough is not None:
+            costs = rough.mapped
+            near = costs.energy_pj + slope * costs.cycles <= FAR * rough.least
+            return prove_sum(task, slope, observers, rough.mapped.batch if near else None)
         start = self._start(task, stage, slope)
-        if start is None:
-            return prove_sum(task, slope, observers)
-        root = prove_sum(task, slope, observers, start, root_only=True)
-        if root_only:
-            return root
-        costs = evaluate(start, task.table, task.charges)
-        value = float((costs.energy_pj + slope * costs.cycles)[0])
-        far = value > FAR * (root.lower_bound or 0.0)
-        outcome = prove_sum(task, slope, observers, None if far else start)
-        outcome.statistics.add(root.statistics)
-        return outcome
+        return prove_sum(task, slope, observers, start, root_only=root_only and start is not None)
 
     def _start(self, task: Task, stage: int, slope: float) -> MappingBatch | None:
         """Make the mappings of layers solved before mappings of this one; the best of them, or None."""

@@ -156,7 +156,7 @@ class EdgesReader:
             if tensor not in said.source:
                 self._fault(path, f"goes with from: no layer is said to make {tensor}")
             if name not in OPERATORS:
-                self._fault(path, f'unknown operator "{name}"{near(name, OPERATORS)}; there are {", ".join(OPERATORS)}')
+                self._fault(path, f'unknown operator "{name}"{near(name, OPERATORS)}; known: {", ".join(OPERATORS)}')
         rows = any(name in OPERATORS and OPERATORS[name].rows for name in said.through.values())
         if said.streaming and not rows:
             self._fault((*at, "streaming"), "goes with an operator on rows, as through: {Inputs: softmax}")

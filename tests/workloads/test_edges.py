@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.workloads import InputError, Network, load_workload, shaped
 from ruby_map.workloads.edges import FitError, linked
+from ruby_map.workloads.operators import Causal
 
 CONV = "{{name: {name}, shape: conv2d, sizes: {{M: {m}, C: {c}, P: {p}, Q: {p}, R: {r}, S: {r}}}{more}}}"
 
@@ -121,3 +122,44 @@ def test_a_window_fits_where_frameworks_give_it_these_outputs(size, r, stride, p
             assert not fits
         else:
             assert fits
+
+
+SCORES = "{name: scores, shape: attention_scores, sizes: {B: 2, H: 4, M: 8, N: 4, K: 3}}"
+CONTEXT = "{{name: context, shape: attention_context, sizes: {{B: 2, H: 4, M: 3, N: 4, K: 8}}{more}}}"
+
+
+def test_a_softmax_and_a_causal_mask_are_on_the_edge(tmp_path: Path) -> None:
+    """The queries of a head are those before heads that share keys are merged."""
+    more = ", from: {Inputs: scores}, through: {Inputs: softmax}, causal: true"
+    net = load_workload(network(tmp_path, SCORES, CONTEXT.format(more=more)))
+    assert isinstance(net, Network)
+    (edge,) = net.edges
+    assert (edge.through, edge.streaming) == ("softmax", False)
+    assert edge.causal == Causal("N", "K", 4)
+    assert [edge.causal.seen(low, low + 1, 8) for low in range(6)] == [5, 6, 7, 8, 5, 6]
+    assert edge.causal.seen(3, 5, 8) == 8  # the last query of a head, and the first of the next
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        (", from: {Inputs: scores}, through: {Inputs: softmx}", 'unknown operator "softmx"; did you mean "softmax"?'),
+        (", through: {Inputs: softmax}", "goes with from: no layer is said to make Inputs"),
+        (", from: {Inputs: scores}, streaming: true", "goes with an operator on rows"),
+        (", from: {Inputs: scores}, causal: true", "goes with an operator on rows"),
+    ],
+)
+def test_operators_that_do_not_fit_are_faults(tmp_path: Path, more: str, fault: str) -> None:
+    """With the line and the path of the entry."""
+    told = faults(network(tmp_path, SCORES, CONTEXT.format(more=more)))
+    assert len(told) == 1
+    assert told[0].startswith("net.yaml:3: layers[1].")
+    assert fault in told[0]
+
+
+def test_more_queries_than_keys_have_no_causal_mask(tmp_path: Path) -> None:
+    """The first query would see no key."""
+    scores = "{name: s, shape: matmul, sizes: {M: 3, N: 4, K: 2}}"
+    more = "from: {Inputs: s}, through: {Inputs: softmax}, causal: true"
+    context = f"{{name: c, shape: matmul, sizes: {{M: 2, N: 4, K: 3}}, {more}}}"
+    assert "more queries (4) than keys (3)" in faults(network(tmp_path, scores, context))[0]

@@ -177,7 +177,9 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         path = tmp_path / f"example{index}.yaml"
         path.write_text(text)
         found.append(load_workload(path))
-    conv1, strided, two_layers, block = found
+    conv1, strided, two_layers, block, attention = found
+    assert isinstance(attention, Network)
+    assert [edge.through for edge in attention.edges] == ["softmax"]
     assert isinstance(conv1, Workload)
     assert isinstance(strided, Workload)
     assert isinstance(two_layers, Network)

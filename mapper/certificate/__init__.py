@@ -13,7 +13,6 @@ from .format import (
     Tree,
     certified_energies,
     is_certificate,
-    read_certificate,
     write_certificate,
 )
 from .group_format import (
@@ -24,6 +23,7 @@ from .group_format import (
     GroupCertificate,
     GroupProof,
     SolvedGroup,
+    read_certificate,
     write_group_certificate,
 )
 

@@ -121,8 +121,8 @@ def certified_energies(table: EnergyTable) -> dict[str, list[float]]:
     return figures | {table.compute.name: [table.compute.compute_pj, table.compute.leak_pj_per_cycle]}
 
 
-def read_certificate(path: Path) -> Certificate:
-    """Read a certificate, packed or not, of at most MAX_BYTES unpacked. Raises InputError where it is none."""
+def read_unpacked(path: Path) -> bytes:
+    """Read a file, packed or not, of at most MAX_BYTES unpacked. Raises InputError where it cannot be read."""
     content = read_bytes(path, MAX_BYTES)
     try:
         if ".gz" in path.suffixes:
@@ -132,8 +132,13 @@ def read_certificate(path: Path) -> Certificate:
         raise InputError(Fault(str(path), None, "", f"cannot be unpacked: {error}")) from None
     if len(content) > MAX_BYTES:
         raise InputError(Fault(str(path), None, "", f"at most {MAX_BYTES} bytes are expected, unpacked"))
+    return content
+
+
+def parsed[T: BaseModel](model: type[T], content: bytes, path: Path) -> T:
+    """Read the contents of a certificate. Raises InputError where it is none."""
     try:
-        return Certificate.model_validate_json(content)
+        return model.model_validate_json(content)
     except ValidationError as error:
         raise InputError(_faults(path, error)) from None
 

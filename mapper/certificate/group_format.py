@@ -5,13 +5,14 @@ sums of its layers, which have proofs of their own.
 """
 
 import gzip
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from ...workloads import write_whole
-from .format import CertifiedMapping, LayerProof, Part
+from .format import Certificate, CertifiedMapping, LayerProof, Part, parsed, read_unpacked
 
 GROUP_FORMAT: Literal[1] = 1
 
@@ -103,3 +104,10 @@ def write_group_certificate(certificate: GroupCertificate, path: Path) -> None:
     """Write a certificate, as gzip where the name ends in `.gz`. Raises InputError on failure, with nothing changed."""
     content = certificate.model_dump_json().encode()
     write_whole(path, gzip.compress(content, 6) if ".gz" in path.suffixes else content)
+
+
+def read_certificate(path: Path) -> Certificate | GroupCertificate:
+    """Read a certificate, of layers or of groups, packed or not. Raises InputError where it is none."""
+    content = read_unpacked(path)
+    of_group = re.match(rb'{"format":\d,"program":"[^"]*","arch":"(?:[^"\\]|\\.)*","group":', content)
+    return parsed(GroupCertificate, content, path) if of_group else parsed(Certificate, content, path)

@@ -5,9 +5,10 @@ from dataclasses import asdict
 
 from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
-from ...workloads import InputError, Workload, variant
-from ..certificate import FRONT, Certificate, read_certificate
+from ...workloads import InputError, Network, Workload, option_fault, variant
+from ..certificate import FRONT, Certificate, GroupCertificate, read_certificate
 from ..certificate.checker import Refused, Verified, VerifiedStage, verify
+from ..certificate.checker.groups import VerifiedGroup, verify_group
 from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
 from ..problem import OBJECTIVES
@@ -35,6 +36,8 @@ def run(request: CheckRequest) -> int:
         table = no_energies(machine)
     else:
         table = energies(machine, request.arch, request.more, request.ert, None, request.energy)
+    if isinstance(certificate, GroupCertificate):
+        return _check_group(request, certificate, (machine, work, table))
     layers = layers_of(transformed(machine, work, chosen(**vars(request))))
     began, verified, layer = time.process_time(), [], ""
     try:
@@ -56,6 +59,47 @@ def run(request: CheckRequest) -> int:
             "\n".join([*(_line(layer_facts, machine) for layer_facts in verified), f"checked in {seconds:.1f} s"])
         )
     return FOUND
+
+
+def _check_group(
+    request: CheckRequest,
+    certificate: GroupCertificate,
+    loaded: tuple[Architecture, Workload | Network, EnergyTable],
+) -> int:
+    """Verify a proof about fused groups."""
+    (machine, work, table), began = loaded, time.process_time()
+    if not isinstance(work, Network):
+        raise InputError(option_fault("workload", f"is a network in a certificate of groups; {work.name} is a layer"))
+    if names := chosen(**vars(request)):
+        raise InputError(option_fault(next(iter(names)), "does not go with a certificate of groups"))
+    try:
+        verified = verify_group(certificate.group, machine, work, table)
+    except Refused as error:
+        if request.as_json:
+            echo_json({"verified": False, "layer": "+".join(certificate.group.stages), "reason": str(error)})
+        else:
+            print_result(f"refused: {'+'.join(certificate.group.stages)}: {error}")
+        return REFUSED
+    seconds = time.process_time() - began
+    if request.as_json:
+        echo_json({"verified": True, "arch": machine.name, "group": asdict(verified), "seconds": seconds})
+    else:
+        print_result(f"{_group_text(verified, machine)}\nchecked in {seconds:.1f} s")
+    return FOUND
+
+
+def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
+    name = OBJECTIVES[facts.objective].title
+    if facts.optimal:
+        claim = f"no group has a lower {name} than {facts.value:.6g}"
+    elif facts.lower_bound:
+        claim = f"no group has its {name} more than {1 - facts.lower_bound / facts.value:.2%} below {facts.value:.6g}"
+    else:
+        claim = f"nothing is proven of the lowest {name}"
+    tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())
+    work = f"{facts.bounded:,} combinations bounded, {facts.summed:,} groups by {facts.layers:,} proofs of layers"
+    where = f"{'+'.join(facts.stages)} on {machine.name}, held in {' or '.join(facts.keepers)}"
+    return f"verified: {where}: {claim}\n  {tiles or 'no tiles'}\n  {work}"
 
 
 def _verified(certificate: Certificate, machine: Architecture, layer: Workload, table: EnergyTable) -> Verified:

@@ -26,7 +26,7 @@ class Chains:
     """
 
     arch: Architecture
-    size: int
+    size: int | Ints  # of the dim; of chains of several sizes that of each # (chain,)
     bounds: Ints  # (chain, slot)
 
     def __len__(self) -> int:

@@ -131,10 +131,10 @@ class Columns:
 
     def _first(self, group: Group, charge: Charge) -> Floats:
         """Compute 1 / the distinct words of an output at the level that takes them: the factor of a group. # (row,)"""
-        sizes, below = self.workload.sizes, charge.below
+        below = charge.below
         relevant = {d for d in group.dims if self.workload.dims[d] in charge.tensor.dims}
         distinct = _over_dims(
-            group, lambda d, dim: np.full(len(dim), sizes[d]) if d in relevant else number(dim, below, 0, below)
+            group, lambda d, dim: np.full(len(dim), dim.size) if d in relevant else number(dim, below, 0, below)
         )
         return _shared_by(group, charge) / distinct
 

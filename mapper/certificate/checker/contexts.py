@@ -194,5 +194,7 @@ def merged_chains(chains: Chains, boundary: int) -> tuple[Chains, Ints]:
     seen = chains.bounds.copy()
     seen[:, inside[0]] = chains.bounds[:, inside].prod(axis=1)
     seen[:, inside[1:]] = 1
-    seen, which = unique_rows(seen)
-    return Chains(chains.arch, chains.size, seen), which
+    sizes = np.broadcast_to(np.asarray(chains.size), len(seen))
+    seen, which = unique_rows(np.column_stack([sizes, seen]))
+    size = chains.size if isinstance(chains.size, int) else seen[:, 0]
+    return Chains(chains.arch, size, seen[:, 1:]), which

@@ -1,0 +1,96 @@
+"""The stages of a group and what they hand each other, read from the network for the checker."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from .....arch import Architecture
+from .....workloads import Network, Tensor, Workload
+from ..problem import Refused
+
+Read = tuple[int, int, str, tuple[tuple[str | None, int], ...]]  # producer, consumer, tensor; per rank dim and zeros
+
+
+@dataclass(frozen=True, eq=False)
+class Stages:
+    """Layers in turn, of which those before the last hand all that they make to later ones."""
+
+    layers: tuple[Workload, ...]
+    reads: tuple[Read, ...]
+
+    @classmethod
+    def of(cls, network: Network, names: Sequence[str]) -> "Stages":
+        """Take the layers of these names. Raises Refused where they are no stages of a group."""
+        layers = {layer.name: layer for layer, _ in network.layers}
+        if len(set(names)) < len(names) or not set(names) <= set(layers):
+            raise Refused("it names stages that the network has not, or one twice")
+        if list(names) != [name for name in layers if name in names]:
+            raise Refused("its stages are not in the order of the network")
+        reads = []
+        for edge in network.edges:
+            if edge.producer in names[:-1] and edge.consumer not in names:
+                raise Refused(f"{edge.consumer}, which is no stage, reads what {edge.producer} makes")
+            if edge.producer in names and edge.consumer in names:
+                if edge.through:
+                    raise Refused(f"nothing is certified of an operator between layers: {edge.through}")
+                place = names.index(edge.producer), names.index(edge.consumer)
+                reads.append((*place, edge.tensor, edge.ranks))
+        if missing := sorted(set(range(len(names) - 1)) - {producer for producer, *_ in reads}):
+            raise Refused(f"no stage reads what {names[missing[0]]} makes")
+        return cls(tuple(layers[name] for name in names), tuple(reads))
+
+    @property
+    def last(self) -> Workload:
+        """The stage that makes the output of the group."""
+        return self.layers[-1]
+
+    def tensor(self, stage: int, name: str) -> Tensor:
+        """A tensor of a stage. Raises Refused where it has none of this name."""
+        for tensor in self.layers[stage].tensors:
+            if tensor.name == name:
+                return tensor
+        raise Refused(f"{self.layers[stage].name} has no tensor {name}")
+
+    @cached_property
+    def between(self) -> tuple[frozenset[str], ...]:
+        """Per stage the tensors between stages: what it reads of others, and what it makes for them."""
+        names = []
+        for stage, layer in enumerate(self.layers):
+            made = {layer.output.name} if stage < len(self.layers) - 1 else set()
+            names.append(frozenset(made | {tensor for _, consumer, tensor, _ in self.reads if consumer == stage}))
+        return tuple(names)
+
+    def consumers(self, producer: int) -> list[Read]:
+        """How later stages read what a stage makes."""
+        return [read for read in self.reads if read[0] == producer]
+
+    def may_keep(self, arch: Architecture, level: int) -> bool:
+        """Whether a level may hold all tensors between stages."""
+        try:
+            for names in self.between:
+                arch.with_resident(level, names)
+        except ValueError:
+            return False
+        return True
+
+    def keepable(self, arch: Architecture, level: int) -> list[tuple[int, str]]:
+        """List the other tensors that a level may hold, too, as (stage, tensor)."""
+        pairs = []
+        for stage, layer in enumerate(self.layers):
+            for tensor in layer.tensors:
+                if tensor.name not in self.between[stage]:
+                    try:
+                        arch.with_resident(level, {tensor.name})
+                    except ValueError:
+                        continue
+                    pairs.append((stage, tensor.name))
+        return pairs
+
+    def layer(self, stage: int, sizes: Sequence[int], *, accumulates: bool) -> Workload:
+        """A stage as a layer of other sizes, whose output may hold sums before."""
+        own = self.layers[stage]
+        tensors = tuple(
+            replace(tensor, accumulates=accumulates or tensor.accumulates) if tensor.output else tensor
+            for tensor in own.tensors
+        )
+        return replace(own, sizes=tuple(sizes), tensors=tensors)

@@ -1,0 +1,136 @@
+"""Lower bounds of whole groups: those of stages, added up over the steps of every combination of tiles."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain, combinations
+
+import numpy as np
+
+from .....arch import Architecture
+from .....energy import EnergyTable
+from ....mapping import Floats
+from ....problem import Charges
+from .layer_bounds import StageBounds
+from .stages import Stages
+from .traces import NoGroupError, Trace, Walks
+
+NEVER = 1e60  # in place of infinity, which times no steps is no number
+
+
+def subsets(names: Sequence[str]) -> list[frozenset[str]]:
+    """List all sets of some names."""
+    return [frozenset(own) for own in chain.from_iterable(combinations(names, n) for n in range(len(names) + 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """The machine of a group, and what is counted."""
+
+    arch: Architecture
+    level: int  # of the keeper
+    table: EnergyTable
+    costs: Charges
+    remainders: Sequence[str]
+
+
+@dataclass(eq=False)
+class StageSums:
+    """What a stage costs at least in all steps, for every combination of tiles."""
+
+    walks: Walks
+    machine: Machine
+    tiles: Mapping[str, Sequence[int]]  # per shared dim
+    stage: int
+
+    def __post_init__(self) -> None:
+        self._known: dict[tuple[frozenset[str], bool], tuple[Floats, Floats]] = {}
+
+    @property
+    def stages(self) -> Stages:
+        """The stages of the group."""
+        return self.walks.stages
+
+    @cached_property
+    def variants(self) -> dict[str, list[dict[str, int]]]:
+        """Per loop the different sizes of the dims that it moves."""
+        every = {}
+        for loop, tiles in self.tiles.items():
+            traces = [trace for tile in tiles for trace in self._traces(loop, tile).values()]
+            listed = [trace.sizes(step, self.stage) for trace in traces for step in range(trace.steps)]
+            distinct = {self._moved(loop, sizes) for sizes in listed if sizes is not None}
+            every[loop] = [dict(own) for own in sorted(distinct)]
+        return every
+
+    def _moved(self, loop: str, sizes: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+        return tuple((dim, sizes[dim]) for dim in sorted(self.walks.moved(loop)[self.stage]))
+
+    def _traces(self, loop: str, tile: int) -> dict[bool, Trace]:
+        traces = {False: self.walks.trace(loop, tile, retains=False)}
+        with suppress(NoGroupError):
+            traces[True] = self.walks.trace(loop, tile, retains=True)
+        return traces
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, bool], tuple[Floats, Floats]]:
+        """Per loop, and whether it retains, in how many steps each tile has each variant; and of these the first step.
+
+        # (tile, variant) each
+        """
+        numbers = {}
+        for loop, tiles in self.tiles.items():
+            place = {tuple(sorted(own.items())): i for i, own in enumerate(self.variants[loop])}
+            for retains in (False, True):
+                steps, first = np.zeros((len(tiles), len(place))), np.zeros((len(tiles), len(place)))
+                for i, tile in enumerate(tiles):
+                    trace = self._traces(loop, tile).get(retains)
+                    every = [] if trace is None else [trace.sizes(step, self.stage) for step in range(trace.steps)]
+                    for step, sizes in enumerate(every):
+                        if sizes is not None:
+                            steps[i, place[self._moved(loop, sizes)]] += 1
+                            first[i, place[self._moved(loop, sizes)]] += step == 0
+                numbers[loop, retains] = steps, first
+        return numbers
+
+    def _bounds(self, kept: frozenset[str], *, accumulates: bool) -> tuple[Floats, Floats]:
+        """Bound the stage as a layer of all sizes. # (variant of each loop, ...) each"""
+        key = kept, accumulates
+        if key not in self._known:
+            whole = self.walks.whole.sizes(0, self.stage)
+            assert whole is not None, "without loops each stage runs"
+            layer = self.stages.layer(
+                self.stage, [whole[dim] for dim in self.stages.layers[self.stage].dims], accumulates=accumulates
+            )
+            arch = self.machine.arch.with_resident(self.machine.level, self.stages.between[self.stage] | kept)
+            own = StageBounds(arch, layer, self.machine.table, self.machine.remainders, self.machine.costs,
+                              list(self.variants.values()))  # fmt: skip
+            energy, cycles = (np.where(np.isfinite(figure), figure, NEVER) for figure in own.bounds())
+            self._known[key] = energy, cycles
+        return self._known[key]
+
+    def of(self, kept: frozenset[str], retained: frozenset[str]) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of all steps. # (tile of each loop, ...) each"""
+        last = self.stage == len(self.stages.layers) - 1
+        reduced = set(self.tiles) - self.stages.last.output.dims if last else set()
+        numbers = {loop: self._numbers[loop, loop in retained] for loop in self.tiles}
+        every = [numbers[loop][0] for loop in self.tiles]
+        first = [numbers[loop][1 if loop in reduced else 0] for loop in self.tiles]
+        plain = self._bounds(kept, accumulates=False)
+        if not reduced:
+            energy, cycles = (_added(figure, every) for figure in plain)
+            return energy, cycles
+        adding = self._bounds(kept, accumulates=True)
+        energy, cycles = (
+            _added(more, every) + _added(own - more, first) for own, more in zip(plain, adding, strict=True)
+        )
+        return energy, cycles
+
+
+def _added(figure: Floats, numbers: Sequence[Floats]) -> Floats:
+    """Add up a figure of all variants, by the number of steps of each. # (tile of each loop, ...)"""
+
+    def along(rest: Floats, own: Floats) -> Floats:
+        return np.moveaxis(np.tensordot(own, rest, axes=(1, 0)), 0, -1)
+
+    return np.asarray(reduce(along, numbers, figure))

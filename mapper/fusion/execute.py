@@ -204,14 +204,17 @@ class _Run:
             several = {loop for loop in self.group.loops if self.group.trips(loop) > 1}
             if not link.streaming or not (dims - layer.output.dims) & several:
                 continue
-            outside = next(i for i, loop in enumerate(self.group.loops) if loop in several - layer.output.dims)
-            now = [at for at in self.steps if at[:outside] == step[:outside]]  # when it advances, rows begin anew
-            rows = {at: self._rows(at, sorted(dims & layer.output.dims)) for at in now}
+            rows = self._rows_from(step, several - layer.output.dims, sorted(dims & layer.output.dims))
             started = set().union(*(own for at, own in rows.items() if at <= step))
             later = set().union(*(own for at, own in rows.items() if at >= step))
             self.executed.rows[again] += len(rows[step])
             self.executed.rescaled += len(words_under(layer.output, self.boxes[last][step])) * again
             self.executed.most_rows = max(self.executed.most_rows, len(started & later))
+
+    def _rows_from(self, step: Step, cutting: set[str], dims: list[str]) -> dict[Step, set[Word]]:
+        """The rows of steps that are alike in the loops outside those that cut rows; in others they begin anew."""
+        outside = next(i for i, loop in enumerate(self.group.loops) if loop in cutting)
+        return {at: self._rows(at, dims) for at in self.steps if at[:outside] == step[:outside]}
 
     def _rows(self, step: Step, dims: list[str]) -> set[Word]:
         """The rows that the last stage reads in a step, by their indices along these dims."""

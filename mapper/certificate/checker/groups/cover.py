@@ -14,9 +14,10 @@ import numpy as np
 
 from ....mapping import Bools, Floats
 from ....problem import Objective
-from .group import GroupSteps, Moved, flows_of, transfer_cycles, transfer_pj
+from .group import GroupSteps
 from .sums import NEVER, Machine, StageSums, subsets
 from .traces import NoGroupError, Walks
+from .transfers import Moved, flows_of, transfer_cycles, transfer_pj
 
 MOST_LEFT = 200_000  # combinations of tiles and kept tensors that are looked at one by one
 
@@ -148,7 +149,7 @@ class GroupCover:
         return energy, cycles
 
     def _depths(self, plain: GroupSteps, key: tuple[int, str], free: float) -> "list[_Depth]":
-        """List the depths of a kept tensor that have room."""
+        """List the depths of a kept tensor that have room, less those where another takes and moves no more."""
         stages, machine = self.walks.stages, (self.machine.arch, self.machine.level, self.machine.table)
         bits, depths = plain.bits(self.machine.arch.levels[self.machine.level], *key), []
         for outside in range(len(plain.shared) + 1):
@@ -157,7 +158,7 @@ class GroupCover:
                 words = flows_of(stages, *key, moved)
                 pj = transfer_pj(stages, key, words, machine, self.machine.costs)
                 depths.append(_Depth(key, outside, moved.most * bits, pj, words))
-        return depths
+        return [own for own in depths if not any(other.serves_for(own) for other in depths)]
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,11 @@ class _Depth:
     bits: int
     pj: float
     flows: tuple[int, int, int, int]
+
+    def serves_for(self, other: "_Depth") -> bool:
+        """Whether it takes and moves no more than another, and less of something or inside fewer loops."""
+        own, theirs = (self.bits, *self.flows), (other.bits, *other.flows)
+        return all(a <= b for a, b in zip(own, theirs, strict=True)) and (own, self.outside) < (theirs, other.outside)
 
 
 def key_of(keeper: str, group: GroupSteps) -> Key:

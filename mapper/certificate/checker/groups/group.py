@@ -14,20 +14,11 @@ from .....energy import EnergyTable
 from ....mapping import Bools, Ints, unique_rows
 from ....problem import Charges
 from ..problem import Refused
-from .stages import Stages
 from .traces import Box, NoGroupError, Span, Walks
+from .transfers import Moved, flows_of, transfer_cycles, transfer_pj
 
 MOST_LOOKED_AT = 50_000_000  # pairs of a step and a kind of word
 Kind = tuple[int, tuple[int, ...], bool]  # a stage, its sizes, whether its output holds sums before
-
-
-@dataclass(frozen=True)
-class Moved:
-    """The words of a kept tensor between the outermost level and the keeper, in all steps together."""
-
-    most: int  # of the largest tile
-    come: int  # that come in, or begin there
-    distinct: int
 
 
 @dataclass(eq=False)
@@ -43,6 +34,7 @@ class GroupSteps:
         """Walk each loop. Raises NoGroupError where a loop whose steps need words again, and compute them again, is
         inside one that retains: what is left to compute would be no box."""
         self.stages, self.whole = self.walks.stages, self.walks.whole
+        self._held: dict[tuple[int, bool], tuple[int, int, int]] = {}
         self.traces = [self.walks.trace(dim, tile, retains=dim in self.retained) for dim, tile in self.shared]
         self.moved = [self.walks.moved(dim) for dim, _ in self.shared]
         for place, (dim, tile) in enumerate(self.shared):
@@ -79,6 +71,8 @@ class GroupSteps:
     def words_held(self, producer: int, *, halfway: bool = False) -> tuple[int, int, int]:
         """The most words of what a stage makes that stand in the keeper in any step, or in one `halfway` of all loops:
         while earlier stages run, from the stage to its last reader, and while later stages run."""
+        if (producer, halfway) in self._held:
+            return self._held[producer, halfway]
         first, last, times, still = self._uses(producer)
         steps = [trace.steps for trace in self.traces]
         if not halfway and prod(steps) * max(len(times), 1) > MOST_LOOKED_AT:
@@ -94,7 +88,8 @@ class GroupSteps:
             after = used & _by_innermost(at < last, retains)
             for i, standing in enumerate((waiting | before, waiting | used, waiting | after)):
                 most[i] = max(most[i], int(times[standing].sum()) * still)
-        return most[0], most[1], most[2]
+        self._held[producer, halfway] = most[0], most[1], most[2]
+        return self._held[producer, halfway]
 
     def _uses(self, producer: int) -> tuple[Ints, Ints, Ints, int]:
         """Kinds of words by the first and last step of each loop that needs them # (kind, loop); how many there are of
@@ -145,36 +140,23 @@ class GroupSteps:
         shared = np.maximum(np.minimum(high[1:], high[:-1]) - np.maximum(low[1:], low[:-1]), 0).prod(axis=1)
         return Moved(int(sizes.max(initial=0)), int(sizes.sum() - shared.sum()), _distinct(low, high))
 
-    def free_bits(self, arch: Architecture, level: int, *, halfway: bool = False) -> float:
-        """The bits of the keeper that are left for the other tensors of any stage, in the step with the least; of one
-        step `halfway` no fewer."""
-        storage = arch.levels[level]
-        if storage.capacity_bits is None:
-            return float("inf")
-        usable = storage.capacity_bits // storage.multiple_buffering
-        kept = sum(self.moves(stage, name, outside).most * self.bits(storage, stage, name)
-                   for stage, name, outside in self.kept)  # fmt: skip
-        standing = [0] * len(self.stages.layers)
-        for producer in range(len(standing) - 1):
-            words = self.words_held(producer, halfway=halfway)
-            last = max(read[1] for read in self.stages.consumers(producer))
-            for stage in range(len(standing)):
-                which = 0 if stage < producer else 2 if stage > last else 1
-                standing[stage] += words[which] * self.between_bits(storage, producer)
-        return usable - kept - max(standing)
-
-    def room(self, arch: Architecture, level: int, stage: int) -> float:
-        """The same for one stage."""
+    def room(self, arch: Architecture, level: int, stage: int, *, halfway: bool = False) -> float:
+        """The bits of the keeper that are left for the other tensors of a stage, in the step with the least; `halfway`
+        of all loops no fewer."""
         storage = arch.levels[level]
         if storage.capacity_bits is None:
             return float("inf")
         bits = sum(self.moves(*own).most * self.bits(storage, *own[:2]) for own in self.kept)
         for producer in range(len(self.stages.layers) - 1):
-            words = self.words_held(producer)
+            words = self.words_held(producer, halfway=halfway)
             last = max(read[1] for read in self.stages.consumers(producer))
             which = 0 if stage < producer else 2 if stage > last else 1
             bits += words[which] * self.between_bits(storage, producer)
         return storage.capacity_bits // storage.multiple_buffering - bits
+
+    def free_bits(self, arch: Architecture, level: int, *, halfway: bool = False) -> float:
+        """The bits that are left for any stage."""
+        return min(self.room(arch, level, stage, halfway=halfway) for stage in range(len(self.stages.layers)))
 
     def bits(self, storage: Storage, stage: int, name: str) -> int:
         """The bits of a word of a stage's tensor in the keeper."""
@@ -197,46 +179,6 @@ class GroupSteps:
             flows = [a + b for a, b in zip(flows, words, strict=True)]
         cycles = transfer_cycles(flows, arch, level, costs)
         return energy + costs.leak_pj_per_cycle(arch, table) * cycles, cycles
-
-
-def flows_of(stages: Stages, stage: int, name: str, moved: Moved) -> tuple[int, int, int, int]:
-    """Words read at the outermost level, updated there, filled into the keeper, and drained from it."""
-    tensor = stages.tensor(stage, name)
-    if not tensor.output:
-        return moved.come, 0, moved.come, 0
-    back = moved.come - (0 if tensor.accumulates else moved.distinct)
-    return back, moved.come, back, moved.come
-
-
-def transfer_pj(
-    stages: Stages,
-    tensor: tuple[int, str],
-    words: Sequence[int],
-    machine: tuple[Architecture, int, EnergyTable],
-    costs: Charges,
-) -> float:
-    """The energy of such words, without leakage."""
-    (arch, level, table), own = machine, stages.tensor(*tensor)
-    reads, updates, fills, drains = words
-    outer, keeper = arch.levels[0], arch.levels[level]
-    outer_share = outer.bits(own.name, own.word_bits) / outer.width_bits
-    keeper_share = keeper.bits(own.name, own.word_bits) / keeper.width_bits
-    energy = outer_share * (reads * table.levels[0].read_pj + updates * table.levels[0].update_pj)
-    drained = drains if costs.drain_reads else 0
-    return energy + keeper_share * (fills * table.levels[level].write_pj + drained * table.levels[level].read_pj)
-
-
-def transfer_cycles(flows: Sequence[float], arch: Architecture, level: int, costs: Charges) -> int:
-    """The cycles that the slowest direction of both levels takes."""
-    reads, updates, fills, drains = flows
-    outer, keeper = arch.levels[0], arch.levels[level]
-    pairs = (
-        (reads, outer.read_bandwidth),
-        (updates, outer.write_bandwidth),
-        (drains if costs.drain_reads else 0, keeper.read_bandwidth),
-        (fills, keeper.write_bandwidth),
-    )
-    return max(int(np.ceil(words / rate * (1 - 1e-12))) if rate is not None else 0 for words, rate in pairs)
 
 
 def _along(place: list[int], spans: dict[int, Span]) -> tuple[list[int], Ints, Ints, Ints]:

@@ -1,6 +1,6 @@
 """The stages of a group and what they hand each other, read from the network for the checker."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -26,18 +26,10 @@ class Stages:
             raise Refused("it names stages that the network has not, or one twice")
         if list(names) != [name for name in layers if name in names]:
             raise Refused("its stages are not in the order of the network")
-        reads = []
-        for edge in network.edges:
-            if edge.producer in names[:-1] and edge.consumer not in names:
-                raise Refused(f"{edge.consumer}, which is no stage, reads what {edge.producer} makes")
-            if edge.producer in names and edge.consumer in names:
-                if edge.through:
-                    raise Refused(f"nothing is certified of an operator between layers: {edge.through}")
-                place = names.index(edge.producer), names.index(edge.consumer)
-                reads.append((*place, edge.tensor, edge.ranks))
+        reads = tuple(_reads_within(network, names))
         if missing := sorted(set(range(len(names) - 1)) - {producer for producer, *_ in reads}):
             raise Refused(f"no stage reads what {names[missing[0]]} makes")
-        return cls(tuple(layers[name] for name in names), tuple(reads))
+        return cls(tuple(layers[name] for name in names), reads)
 
     @property
     def last(self) -> Workload:
@@ -63,6 +55,15 @@ class Stages:
     def consumers(self, producer: int) -> list[Read]:
         """How later stages read what a stage makes."""
         return [read for read in self.reads if read[0] == producer]
+
+    @property
+    def sizes(self) -> list[dict[str, int]]:
+        """The sizes of each stage, by dim."""
+        return [dict(zip(layer.dims, layer.sizes, strict=True)) for layer in self.layers]
+
+    def keepers(self, arch: Architecture) -> list[str]:
+        """List the memories that may hold all tensors between stages."""
+        return [level.name for i, level in enumerate(arch.levels) if i and self.may_keep(arch, i)]
 
     def may_keep(self, arch: Architecture, level: int) -> bool:
         """Whether a level may hold all tensors between stages."""
@@ -94,3 +95,15 @@ class Stages:
             for tensor in own.tensors
         )
         return replace(own, sizes=tuple(sizes), tensors=tensors)
+
+
+def _reads_within(network: Network, names: Sequence[str]) -> Iterator[Read]:
+    """Yield what stages read of other stages. Raises Refused where other layers read what a stage makes, or an operator
+    stands between two."""
+    for edge in network.edges:
+        if edge.producer in names[:-1] and edge.consumer not in names:
+            raise Refused(f"{edge.consumer}, which is no stage, reads what {edge.producer} makes")
+        if edge.producer in names and edge.consumer in names:
+            if edge.through:
+                raise Refused(f"nothing is certified of an operator between layers: {edge.through}")
+            yield names.index(edge.producer), names.index(edge.consumer), edge.tensor, edge.ranks

@@ -77,18 +77,9 @@ class Trace:
         spans = [(max(low, 0), min(high, layer.size(dim))) for (low, high), dim in zip(need, dims, strict=True)]
         if any(low >= high for low, high in spans):
             return None  # zeros of padding alone
-        new = spans
-        if self.retains and stage in covered:
-            beyond = [i for i, ((low, high), own) in enumerate(zip(spans, covered[stage], strict=True))
-                      if low < own[0] or high > own[1]]  # fmt: skip
-            if not beyond:
-                return None
-            apart = [i for i in beyond if spans[i][0] >= covered[stage][i][1]]
-            if not apart:
-                if len(beyond) > 1 or spans[beyond[0]][0] < covered[stage][beyond[0]][0]:
-                    raise NoGroupError(f"what {layer.name} would compute anew is no box")
-                i = beyond[0]
-                new = [*spans[:i], (covered[stage][i][1], spans[i][1]), *spans[i + 1 :]]
+        new = spans if not self.retains or stage not in covered else _beyond(spans, covered[stage])
+        if new is None:
+            return None
         before = covered.get(stage, spans)
         covered[stage] = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(spans, before, strict=True)]
         box = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
@@ -108,6 +99,20 @@ class Trace:
                 if any(_meet(one, other) for other in needs[i + 1 : i + 2]):
                     return True
         return False
+
+
+def _beyond(spans: list[Span], covered: list[Span]) -> list[Span] | None:
+    """What is new of a box beside one that is there; None where nothing is. Raises NoGroupError where it is no box."""
+    pairs = list(zip(spans, covered, strict=True))
+    beyond = [i for i, ((low, high), own) in enumerate(pairs) if low < own[0] or high > own[1]]
+    if not beyond:
+        return None
+    if any(spans[i][0] >= covered[i][1] for i in beyond):
+        return spans
+    i = beyond[0]
+    if len(beyond) > 1 or spans[i][0] < covered[i][0]:
+        raise NoGroupError("what a stage would compute anew is no box")
+    return [*spans[:i], (covered[i][1], spans[i][1]), *spans[i + 1 :]]
 
 
 def _meet(one: tuple[Span, ...], other: tuple[Span, ...]) -> bool:
@@ -158,16 +163,17 @@ class Walks:
         Dims of filters are none: they stand in a window and not in the output. Raises Refused where two of them would
         move one dim, or one window, of a stage.
         """
-        last, dims = self.stages.last, []
-        windows = {term.dim for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
-        for dim, size in zip(last.dims, last.sizes, strict=True):
-            if size > 1 and not (dim in windows and dim not in last.output.dims):
-                own = self.trace(dim, 1, retains=False)
-                if any(needs != self.whole.needs[0] for needs in own.needs):
-                    dims.append(dim)
+        dims = [dim for dim in self.stages.last.dims if self._may_share(dim)]
         for stage, layer in enumerate(self.stages.layers):
-            windows_of = [frozenset(term.dim for term in rank) for tensor in layer.tensors for rank in tensor.ranks]
-            for together in [*windows_of, *(frozenset({dim}) for dim in layer.dims)]:
+            windows = [frozenset(term.dim for term in rank) for tensor in layer.tensors for rank in tensor.ranks]
+            for together in [*windows, *(frozenset({dim}) for dim in layer.dims)]:
                 if sum(bool(together & self.moved(dim)[stage]) for dim in dims) > 1:
                     raise Refused(f"two shared loops move one window of {layer.name}")
         return dims
+
+    def _may_share(self, dim: str) -> bool:
+        last = self.stages.last
+        windows = {term.dim for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
+        if last.size(dim) == 1 or (dim in windows and dim not in last.output.dims):
+            return False
+        return any(needs != self.whole.needs[0] for needs in self.trace(dim, 1, retains=False).needs)

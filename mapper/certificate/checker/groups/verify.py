@@ -13,8 +13,8 @@ import numpy as np
 from .....arch import Architecture
 from .....energy import EnergyTable
 from .....workloads import Network, Workload
-from ....problem import OBJECTIVES, Charges, Objective
-from ...format import TOLERANCE, LayerProof, certified_energies
+from ....problem import Charges, Objective
+from ...format import TOLERANCE, LayerProof
 from ...group_format import CertifiedGroup, CertifiedLayer, CertifiedSum, GroupProof
 from ..bounds import SLACK
 from ..mapping import worth
@@ -22,6 +22,7 @@ from ..memories import expanded
 from ..problem import Problem, Refused
 from ..verify import verify
 from .cover import GroupCover, Key, TooManyLeftError, key_of
+from .fields import check_fields, check_group
 from .group import GroupSteps
 from .stages import Stages
 from .sums import Machine
@@ -64,7 +65,7 @@ class _Check:
 
     def run(self) -> VerifiedGroup:
         """Check all. Raises Refused."""
-        objective = self._check_fields()
+        objective = check_fields(self.proof, (self.arch, self.table, self.costs), self.walks)
         for own in self.proof.solved:
             key = self._key(own.group)
             if key in self._sums:
@@ -90,56 +91,19 @@ class _Check:
             len(self._layers),
         )
 
-    def _check_fields(self) -> Objective:
-        """Check that the proof is about these stages on this machine. Raises Refused."""
-        proof = self.proof
-        if proof.objective not in OBJECTIVES:
-            raise Refused(f"it is of the objective {proof.objective}, which has no proofs")
-        sizes = [dict(zip(layer.dims, layer.sizes, strict=True)) for layer in self.stages.layers]
-        if proof.sizes != sizes:
-            raise Refused("its stages have other sizes")
-        if proof.energies != certified_energies(self.table):
-            raise Refused("it is of other energies")
-        if self.arch.systolic is not None:
-            raise Refused(f"the cycles of {self.arch.name} depend on loop orders: nothing is certified")
-        if self.costs.faults():
-            raise Refused(f"it counts the network in a way that there is not: {self.costs.faults()[0]}")
-        keepers = [level.name for i, level in enumerate(self.arch.levels) if i and self.stages.may_keep(self.arch, i)]
-        if proof.keepers != keepers:
-            raise Refused(f"it is of the keepers {proof.keepers}, and {', '.join(keepers) or 'none'} may be")
-        if list(proof.tiles) != self.walks.shared:
-            raise Refused(
-                f"it is of the shared dims {', '.join(proof.tiles)}, and {', '.join(self.walks.shared)} may be"
-            )
-        for dim, tiles in proof.tiles.items():
-            if tiles != sorted(set(tiles)) or tiles[-1:] != [self.stages.last.size(dim)]:
-                raise Refused(f"its tiles of {dim} are not ascending up to the whole dim")
-        slots = {slot.name for slot in self.arch.slots}
-        if len(set(proof.remainders)) < len(proof.remainders) or not set(proof.remainders) <= slots:
-            raise Refused("it speaks of remainders at slots that there are not, or twice")
-        return OBJECTIVES[proof.objective]
-
     def _group(self, said: CertifiedGroup) -> GroupSteps:
         """Make a group. Raises Refused where there is none like it."""
-        shared = tuple((dim, tile) for dim, tile in said.shared)
-        dims = [dim for dim, _ in shared]
-        if len(set(dims)) < len(dims) or not all(tile in self.proof.tiles.get(dim, []) for dim, tile in shared):
-            raise Refused("a group shares dims or tiles that the proof is not about")
-        if any(tile >= self.stages.last.size(dim) for dim, tile in shared):
-            raise Refused("a group has a shared loop of one step")
-        if said.keeper not in self.proof.keepers or not set(said.retained) <= set(dims):
-            raise Refused("a group has a keeper, or retained dims, that there are not")
+        check_group(said, self.proof, self.walks)
         level = self._level(said.keeper)
-        kept = [(stage, name) for stage, name, _ in said.kept]
-        if len(set(kept)) < len(kept) or not set(kept) <= set(self.stages.keepable(self.arch, level)):
-            raise Refused("a group keeps a tensor that it may not, or twice")
-        if any(outside > len(shared) for _, _, outside in said.kept):
-            raise Refused("a group keeps a tensor inside more loops than there are")
+        if not {(stage, name) for stage, name, _ in said.kept} <= set(self.stages.keepable(self.arch, level)):
+            raise Refused("a group keeps a tensor that it may not")
         retained = frozenset(
-            dim for dim, tile in shared if dim in said.retained and self.walks.trace(dim, tile, retains=False).repeats
+            dim
+            for dim, tile in said.shared
+            if dim in said.retained and self.walks.trace(dim, tile, retains=False).repeats
         )
         try:
-            return GroupSteps(self.walks, shared, retained, tuple(sorted(map(tuple, said.kept))))  # type: ignore[arg-type]
+            return GroupSteps(self.walks, tuple(said.shared), retained, tuple(sorted(said.kept)))
         except NoGroupError as error:
             raise Refused(f"a group is none: {error}") from None
 

@@ -1,0 +1,238 @@
+"""The checker of groups against the executor, its bounds against those of single layers, and certificates forged."""
+
+import copy
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.certificate import GroupProof
+from ruby_map.mapper.certificate.checker import Refused
+from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
+from ruby_map.mapper.certificate.checker.columns import Columns
+from ruby_map.mapper.certificate.checker.groups import verify_group
+from ruby_map.mapper.certificate.checker.groups.group import GroupSteps
+from ruby_map.mapper.certificate.checker.groups.layer_bounds import StageBounds, least_steps
+from ruby_map.mapper.certificate.checker.groups.stages import Stages
+from ruby_map.mapper.certificate.checker.groups.traces import NoGroupError, Walks
+from ruby_map.mapper.certificate.checker.memories import expanded
+from ruby_map.mapper.certificate.checker.problem import Problem
+from ruby_map.mapper.fusion import Link, NoBoxError, execute
+from ruby_map.mapper.group_search import Family, GroupSearch
+from ruby_map.mapper.problem import OBJECTIVES, Charges
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.workloads import Network, Workload
+from ruby_map.workloads.spec import Edge
+
+from ..conftest import DEEP
+from ..fusion.groups import drawn_inputs, groups
+from ..fusion.test_search import families
+from ..strategies import plain
+
+
+def network_of(stages: tuple[Workload, ...], links: tuple[Link, ...]) -> Network:
+    """The network of some stages."""
+    edges = [Edge(stages[own.producer].name, stages[own.consumer].name, own.tensor, own.ranks) for own in links]
+    return Network("net", tuple((stage, 1) for stage in stages), edges=tuple(edges))
+
+
+@settings(max_examples=5_000 if DEEP else 80)
+@given(groups())
+def test_steps_rooms_and_moves_equal_the_executor(group):
+    """The layers of all steps, words that stand in the keeper, and words of kept tensors that move."""
+    group = replace(group, links=tuple(replace(link, through="", causal=None) for link in group.links))
+    walks = Walks(Stages.of(network_of(group.stages, group.links), [stage.name for stage in group.stages]))
+    kept = tuple((stage, name, outside) for (stage, name), outside in group.kept)
+    try:
+        own = GroupSteps(walks, group.shared, group.retained, kept)
+    except NoGroupError:
+        with pytest.raises(NoBoxError):
+            execute(group, drawn_inputs(group))
+        return
+    found = execute(group, drawn_inputs(group))
+    layers = {(layer.stage, layer.sizes, layer.accumulates): number for layer, number in found.layers.items()}
+    assert own.kinds == Counter(layers)
+    for producer in range(len(group.stages) - 1):
+        words, last = own.words_held(producer), max(read[1] for read in walks.stages.consumers(producer))
+        for stage in range(len(group.stages)):
+            which = 0 if stage < producer else 2 if stage > last else 1
+            assert words[which] == found.between[producer, stage], (producer, stage)
+    for stage, name, outside in kept:
+        moved = own.moves(stage, name, outside)
+        key = stage, name
+        assert (moved.most, moved.come, moved.distinct) == (found.most[key], found.moved[key], found.distinct[key]), key
+
+
+@settings(max_examples=300 if DEEP else 8)
+@given(families(), st.data())
+def test_bounds_of_many_sizes_are_those_of_single_layers(family, data):
+    """At any sizes, with any tensors kept, the bound equals that of the layer alone."""
+    stage = data.draw(st.integers(0, 1))
+    walks = Walks(Stages.of(network_of(family.stages, family.links), [own.name for own in family.stages]))
+    assume(not any(link.through for link in family.links))
+    layer = family.stages[stage]
+    dims = data.draw(st.lists(st.sampled_from(layer.dims), unique=True, min_size=1, max_size=2))
+    tied = {term.dim for tensor in layer.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
+    assume(len(tied & set(dims)) <= 1)
+    variants = [[{dim: size} for size in range(1, layer.size(dim) + 1)] for dim in dims]
+    arch = family.arch.with_resident(1, walks.stages.between[stage])
+    costs = Charges(drain_reads=family.charges.drain_reads)
+    energy, cycles = StageBounds(arch, layer, family.energies, [s.name for s in arch.slots], costs, variants).bounds()
+    for at in np.ndindex(*energy.shape):
+        sizes = dict(zip(dims, (i + 1 for i in at), strict=True))
+        single = replace(
+            layer, sizes=tuple(sizes.get(dim, size) for dim, size in zip(layer.dims, layer.sizes, strict=True))
+        )
+        machine, table = expanded(arch, family.energies, single)
+        problem = Problem(machine, single, table, [True] * len(machine.slots), costs)
+        bounds = []
+        for _, keep in problem.every_keep():
+            columns = Columns(problem, keep)
+
+            def least(product, columns=columns):
+                return np.array([np.prod([columns.columns[g][c].min() for g, c in enumerate(product)])])
+
+            pj, took = energy_and_cycles(columns, least, 1)
+            bounds.append((pj[0], took[0]))
+        steps = least_steps(machine, single, np.array([single.sizes]))[0]
+        assert energy[at] == pytest.approx(min(pj for pj, _ in bounds), rel=1e-12)
+        possible = [max(took, steps) for pj, took in bounds if np.isfinite(pj)]
+        assert cycles[at] == min(possible, default=np.inf)
+
+
+def proven(family, objective="edp"):
+    """The certificate of a search, and what it is about."""
+    options = SearchOptions(strategy="optimal", effort="thorough", certify=True)
+    outcome = GroupSearch([family], OBJECTIVES[objective], options).run()
+    return outcome, network_of(family.stages, family.links)
+
+
+@settings(max_examples=200 if DEEP else 5)
+@given(families(), st.sampled_from(sorted(OBJECTIVES)))
+def test_certificates_of_random_groups_are_verified(family, objective):
+    """What the search proves the checker proves, by code of its own; JSON on the way loses nothing."""
+    assume(not any(link.through for link in family.links))
+    assume(np.prod([family.stages[-1].size(loop) for loop in family.loops]) <= 24)
+    outcome, network = proven(family, objective)
+    assume(outcome.proof is not None)
+    proof = GroupProof.model_validate_json(outcome.proof.model_dump_json())
+    verified = verify_group(proof, family.arch, network, family.energies)
+    assert verified.optimal
+    assert verified.lower_bound == outcome.lower_bound
+
+
+def example() -> Family:
+    """Two products on a machine whose buffer holds some of what is between them: some groups need proofs of layers."""
+    sizes = ({"M": 6, "N": 8, "K": 3}, {"M": 6, "N": 5, "K": 8})
+    stages = tuple(
+        Workload(
+            f"s{i}", tuple("MNK"), tuple(own.values()),
+            (plain("A", "MK"), plain("W", "KN"), plain("Z", "MN", output=True)),
+        )
+        for i, own in enumerate(sizes)
+    )  # fmt: skip
+    links = (Link(0, 1, "A", (("M", 0), ("N", 0))),)
+    levels = (
+        Storage("L0", "DRAM"),
+        Storage("L1", "SRAM", capacity_bits=16 * 60, fanout=(Axis("x", 2),)),
+        Storage("L2", "regfile", capacity_bits=16 * 4),
+    )
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    figures = tuple(
+        LevelEnergy(level.name, pj, pj, pj, 0.0, 1.0, "given")
+        for level, pj in zip(levels, (50.0, 5.0, 1.0), strict=True)
+    )
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    return Family(stages, links, arch, table, Charges(), "ruby-s", "L1")
+
+
+@pytest.fixture(scope="module")
+def made():
+    """A certificate as JSON, and what it is about."""
+    family = example()
+    outcome, network = proven(family)
+    assert outcome.proof is not None, outcome.no_proof
+    data = outcome.proof.model_dump(mode="json")
+    assert data["solved"]
+    assert data["layers"]
+    return data, family, network
+
+
+def test_the_example_is_verified(made):
+    """As it is."""
+    data, family, network = made
+    verified = verify_group(GroupProof.model_validate(data), family.arch, network, family.energies)
+    assert verified.optimal
+    assert verified.summed
+
+
+def _set(*path):
+    def forge(data, value):
+        for key in path[:-1]:
+            data = data[key]
+        data[path[-1]] = value(data[path[-1]]) if callable(value) else value
+
+    return forge
+
+
+FORGED = {
+    "a lower value": (_set("energy_pj"), lambda pj: pj * 0.99),
+    "fewer cycles": (_set("cycles"), lambda cycles: cycles - 1),
+    "a bound above the value": (_set("lower_bound"), lambda bound: bound * 1.01),
+    "a bound below 0": (_set("lower_bound"), -1.0),
+    "another objective": (_set("objective"), "energy"),
+    "no objective": (_set("objective"), "area"),
+    "other stages": (_set("stages"), ["s1", "s0"]),
+    "a stage twice": (_set("stages"), ["s0", "s0"]),
+    "other sizes": (_set("sizes", 0, "M"), 5),
+    "no keeper": (_set("keepers"), []),
+    "another keeper": (_set("keepers"), ["L0"]),
+    "a keeper twice": (_set("keepers"), ["L1", "L1"]),
+    "tiles of no dim": (_set("tiles", "M"), [1, 2]),
+    "tiles twice": (_set("tiles", "M"), [1, 1, 6]),
+    "a dim left out": (_set("tiles"), lambda tiles: {"M": tiles["M"]}),
+    "remainders elsewhere": (_set("remainders"), ["L9"]),
+    "no remainders": (_set("remainders"), []),
+    "other energies": (_set("energies", "L1", 0), 4.0),
+    "drained words": (_set("drain_reads"), True),
+    "leakage": (_set("leakage"), True),
+    "wires": (_set("hop_pj"), -1.0),
+    "another best group": (_set("best", "shared"), [["M", 1]]),
+    "a tile beyond": (_set("best", "shared"), [["M", 7]]),
+    "retained of no loop": (_set("best", "retained"), ["N"]),
+    "kept twice": (_set("best", "kept"), [[0, "W", 0], [0, "W", 0]]),
+    "kept between stages": (_set("best", "kept"), [[0, "Z", 0]]),
+    "kept inside too many loops": (_set("best", "kept"), [[0, "W", 9]]),
+    "no mappings": (_set("best_layers"), []),
+    "a mapping twice": (_set("best_layers"), lambda own: [*own, own[0]]),
+    "a mapping that accumulates": (_set("best_layers", 0, "accumulates"), lambda own: not own),
+    "a mapping of other cost": (_set("best_layers", 0, "mapping", "energy_pj"), lambda pj: pj * 0.9),
+    "a mapping that does not fit": (_set("best_layers", 0, "mapping", "bounds", "M"), lambda own: own[::-1]),
+    "no sums": (_set("solved"), []),
+    "a group twice": (_set("solved"), lambda own: [*own, own[0]]),
+    "sums at another slope": (_set("solved", 0, "sums", 0, "slope"), lambda own: own * 2),
+    "sums of fewer layers": (_set("solved", 0, "sums", 0, "layers"), lambda own: own[:1]),
+    "sums of more steps": (_set("solved", 0, "sums", 0, "layers", 0, 1), lambda own: own + 1),
+    "sums of a layer that is not there": (_set("solved", 0, "sums", 0, "layers", 0, 0), 99),
+    "a layer of more room": (_set("layers", 0, "room_bits"), 0),
+    "a layer of another keeper": (_set("layers", 0, "keeper"), "L2"),
+    "a layer of other residents": (_set("layers", 0, "resident"), []),
+    "a layer of other sizes": (_set("layers", 0, "sizes", "K"), 2),
+    "a layer with a higher bound": (_set("layers", 0, "proof", "lower_bound"), lambda own: own * 1.5),
+    "a layer without choices": (_set("layers", 0, "proof", "choices"), []),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_certificates_are_refused(made, name):
+    """Each change is noticed, or changes nothing that is claimed."""
+    data, family, network = made
+    forged, (forge, value) = copy.deepcopy(data), FORGED[name]
+    forge(forged, value)
+    assert forged != data
+    with pytest.raises(Refused):
+        verify_group(GroupProof.model_validate(forged), family.arch, network, family.energies)

@@ -143,7 +143,7 @@ def example() -> Family:
     )
     arch = Architecture("m", levels, Compute("MAC", "intmac"))
     figures = tuple(
-        LevelEnergy(level.name, pj, pj, pj, 0.0, 1.0, "given")
+        LevelEnergy(level.name, pj, pj, pj, 0.5, 1.0, "given")
         for level, pj in zip(levels, (50.0, 5.0, 1.0), strict=True)
     )
     table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))

@@ -14,6 +14,7 @@ PRINTED = {  # by the module that prints them
     "run_group": ("group",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),
+    "run_plan": ("group-model",),
     "run_energy": ("energy",),
     "run_check": ("check",),
     "run_sweep": ("sweep-summary",),

@@ -5,7 +5,7 @@ With a second mapping, or changes by `--set`, it prints how the two differ, by l
 
 from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
-from ...workloads import Fault, InputError, Workload, collect, option_fault, unknown_choice
+from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ..codegen import DATA_TYPES, Nest, ProgramCounts, predicted_seconds
 from ..exploration import evaluate, exceeded_limits, layers_of, load
 from ..exploration.transforms import chosen, transformed
@@ -31,6 +31,7 @@ from ..store import MappingSource, Store, store_faults
 from .changes import changed, with_them
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_model import ModelRequest
+from .run_plan import run_plan
 from .shared import energy_clashes, placed_as
 from .timeloop_options import energies
 
@@ -48,8 +49,8 @@ def run(request: ModelRequest) -> int:
         table = no_energies(machine)
     else:
         table = energies(machine, request.arch, request.more, request.ert, request.art, request.energy)
-    if not isinstance(layer, Workload):
-        raise InputError(Fault(layer.name, None, "", "a mapping is of one layer; name one, as NETWORK/LAYER"))
+    if isinstance(layer, Network):
+        return run_plan(request, layer, (machine, table, costs))
     if faults := _clashes(request):
         raise InputError(faults)
     (layer,) = layers_of(transformed(machine, layer, chosen(**vars(request))))

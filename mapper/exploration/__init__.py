@@ -7,6 +7,7 @@ from .group import explore_group, group_faults
 from .inputs import equal_layers, layers_of, load
 from .layer import Progress
 from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
+from .plan import evaluate_plan, executed_plan, plan_document
 from .start_mappings import StartMappings, level_names
 from .time_slices import Study
 from .transfer import Entries, Transfer
@@ -23,6 +24,8 @@ __all__ = [
     "equal_layers",
     "draw_valid",
     "evaluate",
+    "evaluate_plan",
+    "executed_plan",
     "explore",
     "explore_group",
     "group_faults",
@@ -32,6 +35,7 @@ __all__ = [
     "load",
     "exceeded_limits",
     "one_layer_faults",
+    "plan_document",
     "why",
     "why_faults",
 ]

@@ -22,9 +22,13 @@ def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
     faults = []
     if len(options.objectives) > 1:
         faults.append(option_fault("objective", "names one objective for --group"))
-    if arch.systolic is not None:
-        faults.append(Fault(arch.name, None, "", "has systolic axes: nothing is proven of its mappings, nor of groups"))
-    return faults
+    return faults + systolic_faults(arch)
+
+
+def systolic_faults(arch: Architecture) -> list[Fault]:
+    """Refuse a machine whose groups are not counted."""
+    rule = "has systolic axes: nothing is proven of its mappings, nor of groups"
+    return [Fault(arch.name, None, "", rule)] if arch.systolic is not None else []
 
 
 def explore_group(
@@ -40,7 +44,7 @@ def explore_group(
     Raises InputError with what is wrong with the names, and where no memory can be the keeper.
     """
     arch, energies, charges = machine
-    stages, links = stages_of(network, names)
+    stages, links = stages_of(network, names, lambda message: Fault("--group", None, "", message))
     families = [
         Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name)
         for level in keepers(arch, stages, links)

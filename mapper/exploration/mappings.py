@@ -6,6 +6,7 @@ from pathlib import Path
 from ...arch import Architecture
 from ...workloads import Document, Fault, InputError, Workload, read_yaml
 from ...workloads.timeloop import TIMELOOP_TAGS
+from ..fusion.plans import is_plan
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapping.transforms import ROOT, Transforms, applied, read_transforms
 from ..report import Result
@@ -26,6 +27,9 @@ def mapping_of(
         document = read_yaml(Path(given), tags=TIMELOOP_TAGS)
         if isinstance(document.data, dict) and ROOT in document.data:
             return applied(read_transforms(document), arch, workload, document)
+        if is_plan(document):
+            rule = f"a plan is of layers of a network; {workload.name} is one layer"
+            raise InputError(document.fault(("group",), rule))
         return read_mapping(Path(given), arch, workload)
     return read_mapping(_document(given), arch, workload)
 

@@ -9,7 +9,7 @@ from .intervals import Between, Box, Interval, boxes
 from .machine import Standing
 from .passes import Pass, layer_passes, pass_costs, passes, statistics_words
 from .steps import StepLayer, step_layers
-from .word_values import whole
+from .word_values import drawn_inputs, whole
 
 __all__ = [
     "Between",
@@ -29,6 +29,7 @@ __all__ = [
     "StepLayer",
     "Transfer",
     "boxes",
+    "drawn_inputs",
     "execute",
     "layer_passes",
     "outer_words",

@@ -1,6 +1,6 @@
 """The stages and links of a group named by a user, from the edges of a network."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from ...workloads import Fault, InputError, Network, Workload, near
 from .group import Link
@@ -8,18 +8,20 @@ from .group import Link
 MOST_STAGES = 8
 
 
-def stages_of(network: Network, names: Sequence[str]) -> tuple[tuple[Workload, ...], tuple[Link, ...]]:
+def stages_of(
+    network: Network, names: Sequence[str], tell: Callable[[str], Fault]
+) -> tuple[tuple[Workload, ...], tuple[Link, ...]]:
     """Return the layers of these names in the order of the network, and what they hand each other.
 
-    Raises InputError with every fault: names that are no layers, layers that hand nothing to the others, and tensors
-    between them that layers outside read.
+    `tell` makes a fault of a message. Raises InputError with every fault: names that are no layers, layers that hand
+    nothing to the others, and tensors between them that layers outside read.
     """
     layers = {layer.name: layer for layer, _ in network.layers}
-    if faults := _name_faults(network, layers, names):
-        raise InputError(faults)
+    if wrong := _wrong_names(network, layers, names):
+        raise InputError(map(tell, wrong))
     chosen = [name for name in layers if name in names]
-    if faults := _edge_faults(network, chosen):
-        raise InputError(faults)
+    if wrong := _wrong_edges(network, chosen):
+        raise InputError(map(tell, wrong))
     links = tuple(
         Link(
             chosen.index(edge.producer),
@@ -36,25 +38,25 @@ def stages_of(network: Network, names: Sequence[str]) -> tuple[tuple[Workload, .
     return tuple(layers[name] for name in chosen), links
 
 
-def _name_faults(network: Network, layers: Collection[str], names: Sequence[str]) -> list[Fault]:
+def _wrong_names(network: Network, layers: Collection[str], names: Sequence[str]) -> list[str]:
     """List what is wrong with the names of a group."""
     unknown = [name for name in names if name not in layers]
-    faults = [_fault(f'no layer "{name}" in {network.name}{near(name, layers)}') for name in unknown]
+    faults = [f'no layer "{name}" in {network.name}{near(name, layers)}' for name in unknown]
     twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
-    faults += [_fault(f"{name} is named twice") for name in twice]
+    faults += [f"{name} is named twice" for name in twice]
     if not faults and not 2 <= len(names) <= MOST_STAGES:
-        faults.append(_fault(f"a group has 2 to {MOST_STAGES} layers, as A+B; got {len(names)}"))
+        faults.append(f"a group has 2 to {MOST_STAGES} layers, as A+B; got {len(names)}")
     return faults
 
 
-def _edge_faults(network: Network, chosen: Sequence[str]) -> list[Fault]:
+def _wrong_edges(network: Network, chosen: Sequence[str]) -> list[str]:
     """List the layers of a group, but the last, that hand nothing to the group, or something to others."""
     inside = {edge.producer for edge in network.edges if edge.consumer in chosen}
-    faults = [_fault(_unlinked(network, name, chosen)) for name in chosen[:-1] if name not in inside]
+    faults = [_unlinked(network, name, chosen) for name in chosen[:-1] if name not in inside]
     for edge in network.edges:
         if edge.producer in chosen[:-1] and edge.consumer not in chosen:
             rule = f"{edge.consumer}, outside the group, reads what {edge.producer} makes: it has to leave the chip"
-            faults.append(_fault(rule))
+            faults.append(rule)
     return faults
 
 
@@ -62,7 +64,3 @@ def _unlinked(network: Network, name: str, chosen: Sequence[str]) -> str:
     if not network.edges:
         return f"{network.name} does not say what its layers hand each other: write from: {{Inputs: {name}}}"
     return f"no layer of {'+'.join(chosen)} reads what {name} makes: write from: {{Inputs: {name}}}"
-
-
-def _fault(message: str) -> Fault:
-    return Fault("--group", None, "", message)

@@ -56,7 +56,7 @@ def execute(
     for key in group.depths:
         run.keep(*key)
     for layer in run.executed.layers:
-        if mappings is not None:
+        if mappings is not None and layer in mappings:
             run.executed.counts[layer] = simulate(mappings[layer])
     return run.executed
 

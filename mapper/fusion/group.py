@@ -4,14 +4,14 @@ Shared loops over dims of the last stage stand outside all stages. In each of th
 turn, for the part of its output that the stages after it read and nobody computed before (docs/fusion.md).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ...workloads import Workload
 from ...workloads.operators import OPERATORS, Causal, Operator
 
-Life = Mapping[tuple[int, str], int]
+RETAIN, RECOMPUTE = "retain", "recompute"  # what is done with words that later tiles need again
+STAGE, GROUP = "stage", "group"  # how long a tensor stays, or inside the loop of a shared dim
 
 
 @dataclass(frozen=True)
@@ -84,3 +84,23 @@ class Group:
     def reduced(self) -> frozenset[str]:
         """The shared dims over which the last stage adds up: its output gathers, or goes out and comes back."""
         return frozenset(self.loops) - self.stages[-1].output.dims
+
+    @property
+    def halo(self) -> dict[str, str]:
+        """What is done with words between stages that later tiles of a shared dim need again, by the dim."""
+        return {dim: RETAIN if dim in self.retained else RECOMPUTE for dim in self.loops}
+
+    @property
+    def life(self) -> dict[str, str]:
+        """How long each tensor that is between no stages stays in the keeper, by stage.tensor.
+
+        For its stage alone (it does not stay), for the group, or while the loops inside that of a shared dim run.
+        """
+        lives = {}
+        for number, stage in enumerate(self.stages):
+            for tensor in stage.tensors:
+                if not self.intermediate(number, tensor.name):
+                    depth = self.depths.get((number, tensor.name))
+                    where = STAGE if depth is None else GROUP if not depth else self.loops[depth - 1]
+                    lives[f"{stage.name}.{tensor.name}"] = where
+        return lives

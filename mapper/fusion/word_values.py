@@ -103,3 +103,14 @@ def padded(link: Link, group: Group, made: Array, extents: tuple[int, ...]) -> A
         if all(0 <= i < extent for i, extent in zip(place, extents, strict=True)):
             array[place] = made[word]
     return array
+
+
+def drawn_inputs(group: Group, seed: int = 0) -> dict[tuple[int, str], Array]:
+    """Draw whole numbers for all tensors that no stage makes: their sums are exact."""
+    random = np.random.default_rng(seed)
+    return {
+        (number, tensor.name): random.integers(1, 4, extents_of(tensor, stage)).astype(float)
+        for number, stage in enumerate(group.stages)
+        for tensor in stage.tensors
+        if not tensor.output and not group.intermediate(number, tensor.name)
+    }

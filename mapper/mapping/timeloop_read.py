@@ -234,8 +234,10 @@ def axis_pairs(arch: Architecture) -> dict[str, dict[str, int]]:
     return pairs
 
 
-def read_mapping(source: Document | Path | str, arch: Architecture, workload: Workload) -> MappingBatch:
-    """The one mapping of a file (root key `mapping`, or a list alone), checked against `arch` and `workload`.
+def read_mapping(
+    source: Document | Path | str, arch: Architecture, workload: Workload, at: Keys | None = None
+) -> MappingBatch:
+    """The one mapping of a file (root key `mapping`, or a list alone; or `at`), checked against `arch` and `workload`.
 
     Targets are levels, and axes by name (`PE_column`, `shared_glb.PE_column`, `inter_PE_column_spatial`, and `PE` for
     `PE_X` and `PE_Y`). Of a memory with uneven placement `keep` lists tensors outermost first, and `tensor` says below
@@ -243,7 +245,7 @@ def read_mapping(source: Document | Path | str, arch: Architecture, workload: Wo
     workload's, tensors kept unless the architecture bypasses them. Raises InputError with every fault.
     """
     reader = Reader(source if isinstance(source, Document) else read_timeloop(source))
-    root: Keys = () if isinstance(reader.document.data, list) else ("mapping",)
+    root: Keys = at if at is not None else () if isinstance(reader.document.data, list) else ("mapping",)
     mapping = _Mapping(reader, stacked(arch, workload), workload)
     if reader.value(root) is None:
         reader.fault((), 'the key "mapping" with a list is expected')

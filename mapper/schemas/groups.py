@@ -155,3 +155,67 @@ class Group(Output):
     """The layers with their mappings."""
     search: GroupSearched
     """How it was searched for."""
+
+
+class LevelWords(Output):
+    """The words of a tensor at a level, in all steps."""
+
+    reads: Count
+    """Read there."""
+    fills: Count
+    """Written there from outside."""
+    updates: Count
+    """Written there from inside."""
+
+
+class GroupFigure(Output):
+    """A figure of the executor."""
+
+    place: str
+    """A layer, or a level."""
+    of: str
+    """The sizes of a layer, or layer.tensor."""
+    figure: str
+    """What is counted."""
+    value: Count
+    """The count."""
+
+
+class GroupSimulated(Output):
+    """What executing the group word by word counts."""
+
+    figures: list[GroupFigure]
+    """Every figure."""
+    equal: bool
+    """Whether those of the model are the same."""
+    values_equal: bool
+    """Whether the values computed are those of the layers one by one."""
+
+
+class GroupModel(Output):
+    """A group of a plan, counted: `ruby-model ARCH NETWORK PLAN --json`."""
+
+    arch: str
+    """The machine."""
+    group: Shape
+    """The group."""
+    edp: Amount
+    """pJ * cycles."""
+    energy_pj: Amount
+    """pJ."""
+    cycles: Count
+    """Cycles."""
+    levels: dict[str, dict[str, LevelWords]]
+    """By level and layer.tensor the words of all steps."""
+    transfers: Transfers
+    """What moves for other tensors that stay."""
+    operators: Operators
+    """What operators on words between layers take."""
+    stages: list[GroupStage]
+    """The layers with their mappings."""
+    invalid: list[str] | None = None
+    """The limits of the machine that it exceeds; left out where it is valid."""
+    simulated: GroupSimulated | None = None
+    """With --simulate."""
+    explanation: list[str] | None = None
+    """With --explain, line by line."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
+from ..fusion.plans import FIGURES, PlanFile
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..problem import OBJECTIVES
@@ -52,6 +53,21 @@ TRANSFORMS = {
     "Keep.tensors": "The tensors that the level keeps.",
     "Pad.size": "The size to which the dim is rounded up.",
 }
+PLAN = {
+    "PlanFile.group": "How the layers are executed together.",
+    "PlanFile.stages": "The mappings of each layer.",
+    "PlanGroup.stages": "The layers, in the order of the network; the last makes the output of the group.",
+    "PlanGroup.shared": "The shared loops, the outermost first: a dim of the last layer, and its tile.",
+    "PlanGroup.keeper": "The memory in which the tensors between layers stand.",
+    "PlanGroup.halo": "By shared dim: retain what later tiles need again, or recompute it, as where it is left out.",
+    "PlanGroup.life": "By layer.tensor: stage (it does not stay), group (it stays), or a dim, inside whose loop.",
+    "PlanStage.name": "The name of the layer.",
+    "PlanStage.layers": "Its mappings.",
+    "PlanLayer.sizes": "The steps that the mapping is of, by the sizes of dims; dims left out are whole. "
+    "Without it, it is the mapping of all steps without another, cut to their sizes.",
+    "PlanLayer.accumulates": "Whether the output holds sums before these steps; without it, of both.",
+    "PlanLayer.mapping": "Entries, as in a mapping file.",
+}
 _WORDS: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _KEYS: Mapping[str, tuple[str, Schema]] = {
     "target": ("A level, or an axis.", {"type": "string"}),
@@ -90,6 +106,19 @@ def sweep_schema() -> Schema:
 def transforms_schema() -> Schema:
     """Make the schema of a mapping as transforms."""
     return schema_of(Transforms, "A mapping as transforms, of ruby-map", TRANSFORMS)
+
+
+def plan_schema() -> Schema:
+    """Make the schema of a group with its mappings."""
+    schema = schema_of(PlanFile, "A plan of fused layers, of ruby-map", PLAN)
+    mappings = mapping_schema()["$defs"]["Entry"]
+    schema["$defs"]["PlanLayer"]["properties"]["mapping"]["items"] = {"$ref": "#/$defs/Entry"}
+    schema["$defs"]["Entry"] = mappings
+    # figures of the object of ruby-map --group --json, which are passed over
+    for name, keys in (("", FIGURES[""]), ("PlanGroup", FIGURES["group"]), ("PlanLayer", FIGURES["layers"])):
+        properties = schema["$defs"][name]["properties"] if name else schema["properties"]
+        properties |= {key: {"description": "A figure, passed over."} for key in sorted(keys)}
+    return schema
 
 
 def mapping_schema() -> Schema:

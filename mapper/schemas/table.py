@@ -20,8 +20,8 @@ from .commands import (
 )
 from .comparisons import Compared
 from .differences import Difference
-from .groups import Group
-from .inputs import mapping_schema, sweep_schema, transforms_schema
+from .groups import Group, GroupModel
+from .inputs import mapping_schema, plan_schema, sweep_schema, transforms_schema
 from .results import Best, Layer, Model, Network
 from .sweeps import Pareto, Results, Summary
 
@@ -31,12 +31,14 @@ INPUTS: Mapping[str, Callable[[], Schema]] = {
     "sweep": sweep_schema,
     "mapping": mapping_schema,
     "transforms": transforms_schema,
+    "plan": plan_schema,
 }
 OUTPUTS: Mapping[str, object] = {
     "result": Network | Layer,  # ruby-map --json, stats.json
     "group": Group,  # ruby-map --group --json
     "size": MapspaceSizes | MapspaceSize,  # ruby-map --size --json
     "library": Library,  # ruby-map --list --json
+    "group-model": GroupModel,  # ruby-model ARCH NETWORK PLAN --json
     "model": Model,  # ruby-model --json
     "difference": Difference,  # ruby-model A B --json, --set
     "energy": Energies,

@@ -21,7 +21,7 @@ from ruby_map.mapper.certificate.checker.groups.stages import Stages
 from ruby_map.mapper.certificate.checker.groups.traces import NoGroupError, Walks
 from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
-from ruby_map.mapper.fusion import Link, NoBoxError, execute
+from ruby_map.mapper.fusion import Link, NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.options import SearchOptions
@@ -29,7 +29,7 @@ from ruby_map.workloads import Network, Workload
 from ruby_map.workloads.spec import Edge
 
 from ..conftest import DEEP
-from ..fusion.groups import drawn_inputs, groups
+from ..fusion.groups import groups
 from ..fusion.test_search import families
 from ..strategies import plain
 

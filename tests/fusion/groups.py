@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 from hypothesis import strategies as st
 from ruby_map.mapper.fusion import Group, Link
 from ruby_map.workloads import Tensor, Term, Workload
@@ -137,16 +136,3 @@ def groups(draw, most_steps=24):
     chosen = draw(st.lists(st.sampled_from(free), unique=True, max_size=3))
     kept = tuple((key, draw(st.integers(0, len(shared)))) for key in sorted(chosen))
     return Group(stages, links, "L1", tuple(shared), group.retained, kept)
-
-
-def drawn_inputs(group, seed=0):
-    """Whole numbers for all tensors that no stage makes."""
-    random = np.random.default_rng(seed)
-    return {
-        (number, tensor.name): random.integers(
-            1, 4, [sum(t.coef * (stage.size(t.dim) - 1) for t in rank) + 1 for rank in tensor.ranks]
-        ).astype(float)
-        for number, stage in enumerate(group.stages)
-        for tensor in stage.tensors
-        if not tensor.output and not group.intermediate(number, tensor.name)
-    }

@@ -10,6 +10,7 @@ from ruby_map.mapper.fusion import (
     KeptTensor,
     NoBoxError,
     boxes,
+    drawn_inputs,
     execute,
     layer_passes,
     statistics_words,
@@ -18,7 +19,7 @@ from ruby_map.mapper.fusion import (
 )
 
 from ..conftest import DEEP
-from .groups import drawn_inputs, groups
+from .groups import groups
 
 
 def refused(group):

@@ -16,6 +16,7 @@ from ruby_map.mapper.fusion import (
     NoBoxError,
     Standing,
     boxes,
+    drawn_inputs,
     execute,
     layer_passes,
     pass_costs,
@@ -29,7 +30,7 @@ from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
-from .groups import convolutions, drawn_inputs, products
+from .groups import convolutions, products
 
 
 @st.composite

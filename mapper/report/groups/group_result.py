@@ -2,18 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, override
+from typing import override
 
 from ...certificate import GroupProof
-from ...fusion import Group, GroupCosts, StepLayer
-from ...mapping import write_mapping
+from ...fusion import GroupCosts
 from ...problem import ROUNDING, Goal
 from ...search.outcome import Statistics
-from ..loop_nest import loop_nest
+from .group_text import Json, group_json, group_lines, nest_lines, stages_json
 from .outer_words import why_not_fused, words_table
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -98,23 +94,18 @@ class GroupResult:
         if self.costs is None:
             return []
         alone, listed = self.alone.words if self.alone is not None else {}, []
-        for number, stage in enumerate(self._group.stages):
+        for number, stage in enumerate(self.costs.standing.group.stages):
             for tensor in stage.tensors:
                 name = f"{stage.name}.{tensor.name}"
                 listed.append((name, self.costs.outer_words.get((number, tensor.name), 0), alone.get(name)))
         return listed
-
-    @cached_property
-    def _group(self) -> Group:
-        assert self.costs is not None, "there is a group"
-        return self.costs.standing.group
 
     def json(self) -> Json:
         """Write it as the object of `--json`; figures are null where no group fits."""
         costs, none = self.costs, self.costs is None
         return {
             "arch": self.arch,
-            "group": None if none else self._group_json(),
+            "group": None if costs is None else group_json(costs),
             "mapspace": self.mapspace,
             "objective": self.goal.text,
             "seed": self.seed,
@@ -130,7 +121,7 @@ class GroupResult:
             "outer_words": {name: {"fused": own, "alone": alone} for name, own, alone in self.outer_words},
             "transfers": None if costs is None else {"energy_pj": costs.transfer_pj, "cycles": costs.transfer_cycles},
             "operators": None if costs is None else {"energy_pj": costs.pass_pj, "cycles": costs.pass_cycles},
-            "stages": [] if none else [self._stage_json(stage) for stage in range(len(self.names))],
+            "stages": [] if costs is None else stages_json(costs),
             "search": {
                 "seconds": self.statistics.seconds,
                 "steps": self.statistics.steps,
@@ -146,67 +137,6 @@ class GroupResult:
         figures = {"edp": alone.edp, "energy_pj": alone.energy_pj, "cycles": alone.cycles}
         return figures | {"lower_bound": alone.lower_bound}
 
-    def _group_json(self) -> Json:
-        return {
-            "stages": list(self.names),
-            "shared": [[dim, tile] for dim, tile in self._group.shared],
-            "keeper": self._group.keeper,
-            "halo": self.halo,
-            "life": self.life,
-            "held_words": {self.names[stage]: words for stage, words in self.held_words.items()},
-        }
-
-    @property
-    def halo(self) -> dict[str, str]:
-        """What is done with words between stages that later tiles of a shared dim need again, by the dim."""
-        return {dim: "retain" if dim in self._group.retained else "recompute" for dim in self._group.loops}
-
-    @property
-    def life(self) -> dict[str, str]:
-        """How long each tensor that is between no stages stays in the keeper.
-
-        For its stage alone (it does not stay), for the group, or while the loops inside that of a shared dim run.
-        """
-        lives = {}
-        for number, stage in enumerate(self._group.stages):
-            for tensor in stage.tensors:
-                if not self._group.intermediate(number, tensor.name):
-                    depth = self._group.depths.get((number, tensor.name))
-                    where = "stage" if depth is None else "group" if not depth else self._group.loops[depth - 1]
-                    lives[f"{stage.name}.{tensor.name}"] = where
-        return lives
-
-    @property
-    def held_words(self) -> dict[int, int]:
-        """The most words of each tensor between stages that stand in the keeper, by the stage that makes it."""
-        assert self.costs is not None, "there is a group"
-        between, stages = self.costs.standing.between, range(len(self.names))
-        return {producer: max(map(words.most, stages)) for producer, words in between.items()}
-
-    def _layers(self, stage: int) -> list[tuple[StepLayer, int]]:
-        """The layers that a stage is in steps, the most frequent first."""
-        assert self.costs is not None, "there is a group"
-        own = [(layer, number) for layer, number in self.costs.layers.items() if layer.stage == stage]
-        return sorted(own, key=lambda entry: (-entry[1], entry[0].sizes, entry[0].accumulates))
-
-    def _stage_json(self, stage: int) -> Json:
-        assert self.costs is not None, "there is a group"
-        dims, layers = self._group.stages[stage].dims, []
-        for layer, number in self._layers(stage):
-            mapped = self.costs.mapped[layer]
-            layers.append(
-                {
-                    "steps": number,
-                    "sizes": dict(zip(dims, layer.sizes, strict=True)),
-                    "accumulates": layer.accumulates,
-                    "energy_pj": mapped.energy_pj,
-                    "cycles": int(mapped.cycles),
-                    "mapping": write_mapping(mapped.batch),
-                    "nest": loop_nest(mapped.batch).splitlines(),
-                }
-            )
-        return {"name": self.names[stage], "layers": layers}
-
     @override
     def __str__(self) -> str:
         """The group as nests, its figures beside those of the layers alone, and what is proven."""
@@ -216,34 +146,7 @@ class GroupResult:
     def _shown_group(self) -> list[str]:
         if self.costs is None:
             return ["", "no group fits: what stands between the stages, or a stage beside it, finds no room", ""]
-        group, level = self._group, self._group.keeper
-        shared = ", ".join(f"{dim} {tile:,}" for dim, tile in group.shared) or "none: each stage runs once, as a whole"
-        lines = [f"shared       {shared}"]
-        words = [f"{self.names[stage]} {number:,}" for stage, number in self.held_words.items()]
-        lines.append(f"{level:<12} holds what is made by {', '.join(words)} words at most")
-        if self.halo:
-            lines.append(f"halo         {', '.join(f'{dim} {rule}' for dim, rule in self.halo.items())}")
-        stays = [f"{name} ({'all steps' if life == 'group' else f'inside {life}'})" for name, life in self.life.items()
-                 if life != "stage"]  # fmt: skip
-        lines.append(f"kept         {', '.join(stays) or 'no other tensor'}")
-        return [*lines, "", *self._nest(), ""]
-
-    def _nest(self) -> list[str]:
-        lines, depth = [], 0
-        for dim, tile in self._group.shared:
-            lines.append("  " * depth + f"for {dim} in tiles of {tile:,}  # {self._group.trips(dim):,} steps, shared")
-            depth += 1
-        for stage, name in enumerate(self.names):
-            layers = self._layers(stage)
-            for i, (layer, number) in enumerate(layers):
-                dims = zip(self._group.stages[stage].dims, layer.sizes, strict=True)
-                sizes = " ".join(f"{dim}={size}" for dim, size in dims if size > 1)
-                adds = ", adding" if layer.accumulates else ""
-                lines.append("  " * depth + f"{name}: {sizes}{adds}  # in {number:,} steps")
-                if not i and self.costs is not None:  # the nest of the most frequent
-                    nest = loop_nest(self.costs.mapped[layer].batch).splitlines()
-                    lines += ["  " * (depth + 1) + line for line in nest]
-        return lines
+        return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
     def _figures(self) -> list[str]:
         if self.costs is None:

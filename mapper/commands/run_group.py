@@ -5,11 +5,11 @@ from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Fault, InputError, Network, Workload, option_fault, unknown_choice
+from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ..certificate import GroupCertificate, write_group_certificate
 from ..exploration import explore_group, group_faults
 from ..mapspace import PRESETS
-from ..report.groups import GroupResult
+from ..report.groups import GroupResult, write_group_folder
 from ..runtime import print_message, print_result
 from ..search.options import SearchOptions
 from ..searchers import option_faults
@@ -21,7 +21,7 @@ from .ruby_map import MapRequest
 TAKEN = frozenset(
     (
         *("arch", "workload", "group", "mapspace", "placement", "fix", "objective", "as_json", "more", "log", "jobs"),
-        *("effort", "quick", "seed", "time_limit", "ert", "art", "energy", "certificate", "force"),
+        *("effort", "quick", "seed", "time_limit", "ert", "art", "energy", "certificate", "force", "out"),
         *("leakage", "wire_pj_per_bit_mm", "tile_mm", "hop_pj", "drain_reads"),
     )
 )
@@ -51,14 +51,27 @@ def search_group(
         raise InputError(dict.fromkeys(faults))
     names = [name.strip() for name in request.group.split("+")]
     result = explore_group(work, names, (machine, table, costs(request)), preset, options)
-    if request.as_json:
-        echo_json(result.json())
-    else:
-        print_result(str(result))
-    if request.certificate is not None:
-        _write_proof(result, request.certificate)
+    return _show(request, result)
+
+
+def _show(request: MapRequest, result: GroupResult) -> int:
+    """Print and write the result: if one of them fails the others are done all the same. Returns the status.
+
+    Raises InputError with what could not be written.
+    """
+    faults = list[Fault]()
+    collect(faults, lambda: echo_json(result.json()) if request.as_json else print_result(str(result)))
+    folder, certificate = request.out, request.certificate
+    if folder is not None and result.costs is not None:
+        collect(faults, lambda: write_group_folder(result, folder))
+    elif folder is not None:
+        print_message(f"{folder}: not written, as no group fits")
+    if certificate is not None:
+        collect(faults, lambda: _write_proof(result, certificate))
     if result.statistics.interrupted:
         print_message("interrupted: the best so far")
+    if faults:
+        raise InputError(faults)
     if result.costs is None:
         return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
     return FOUND

@@ -177,6 +177,8 @@ def run_group(request: MapRequest) -> int:
     faults = list[Fault](clashes(request))
     files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
     options = search_options(request, files, faults)
+    faults += costs(request).faults()
+    faults += folder_faults(request.out, CHECKPOINT) if request.out else []
     loaded = _loaded(request, options, faults)
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))

@@ -213,6 +213,55 @@ MUTANTS = [
         "for name in layer.objectives[:0]):",
         ("certificate/test_asked_for.py",),
     ),
+    Mutant(
+        "a group computes again what a retained loop kept",
+        "mapper/fusion/intervals.py",
+        "return replace(self, low=np.minimum(np.maximum(self.low, before[:-1]), np.maximum(self.high, self.low)))",
+        "return self",
+        ("fusion/test_counts.py",),
+    ),
+    Mutant(
+        "a word between stages leaves the keeper a step early",
+        "mapper/fusion/held_words.py",
+        "return later + int(loop.old[step]) * self._ends(steps, place + 1, after)",
+        "return later + 0 * self._ends(steps, place + 1, after)",
+        ("fusion/test_counts.py",),
+    ),
+    Mutant(
+        "a kept tensor comes anew when a loop inside begins anew",
+        "mapper/fusion/held_words.py",
+        "moved -= same * own.stays * prod(other.turn for other in sequence[place + 1 :])",
+        "moved -= same * own.stays * (place + 1 == len(sequence))",
+        ("fusion/test_counts.py",),
+    ),
+    Mutant(
+        "sums of the output of a group begin empty in every step",
+        "mapper/fusion/steps.py",
+        "columns = [box.dims[dim].lengths for dim in moved] + [(np.arange(trips) > 0) & counted]",
+        "columns = [box.dims[dim].lengths for dim in moved] + [np.arange(trips) > trips]",
+        ("fusion/test_counts.py", "fusion/test_plans.py"),
+    ),
+    Mutant(
+        "a softmax passes over its words once for all steps",
+        "mapper/fusion/costs.py",
+        "energy, cycles = energy + number * pj, cycles + number * took",
+        "energy, cycles = energy + pj, cycles + took",
+        ("fusion/test_plans.py", "fusion/test_search.py"),
+    ),
+    Mutant(
+        "what stands in the keeper takes no room",
+        "mapper/fusion/machine.py",
+        "return level.capacity_bits // level.multiple_buffering - self.standing_bits(stage)",
+        "return level.capacity_bits // level.multiple_buffering",
+        ("certificate/test_groups.py", "fusion/test_search.py"),
+    ),
+    Mutant(
+        "kept tensors move no words in the bounds of a search of groups, and none in the answer",
+        "mapper/fusion/costs.py",
+        "return self.transfer_pj + self.pass_pj",
+        "return self.pass_pj",
+        ("fusion/test_plans.py", "fusion/test_search.py"),
+    ),
 ]
 
 

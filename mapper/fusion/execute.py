@@ -148,12 +148,12 @@ class _Run:
             )
 
     def _stays(self, uses: list[int], number: int) -> bool:
-        """Whether a word stays after a step: if the next step that needs it differs first in a retained loop."""
+        """Whether a word stays after a step: if its last use and its next one differ first in a retained loop."""
         later = next((self.steps[use] for use in uses if use > number), None)
         if later is None:
             return False
-        now = self.steps[number]
-        first = next(i for i, (a, b) in enumerate(zip(now, later, strict=True)) if a != b)
+        last = self.steps[max(use for use in uses if use <= number)]
+        first = next(i for i, (a, b) in enumerate(zip(last, later, strict=True)) if a != b)
         return self.group.loops[first] in self.group.retained
 
     def _box(self, layer: Workload, new: Words) -> Ends:

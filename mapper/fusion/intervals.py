@@ -137,6 +137,13 @@ class Between:
         """Return the intervals that a loop moves."""
         return [interval for interval in self.ranks if interval.loop == loop]
 
+    def repeats(self, loop: str, trips: int) -> bool:
+        """Whether some words are needed in several steps of a loop."""
+        if trips == 1 or loop in self.once:
+            return False
+        moved = self.moved(loop)
+        return all(interval.overlaps for interval in moved)
+
     def retains(self, loop: str | None) -> bool:
         """Whether words that a loop moves may be needed in several of its steps.
 
@@ -165,7 +172,22 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
         links = group.consumers(stage)
         between[stage] = _needed(group, stage, links, computed)
         computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
+    _check_order(group, between)
     return tuple(computed[stage] for stage in range(len(group.stages))), between
+
+
+def _check_order(group: Group, between: dict[int, Between]) -> None:
+    """Raise ValueError where a loop in whose steps words are computed again stands inside one that retains: in some of
+    its steps there would be words that stayed, and in others not."""
+    again = [
+        loop for loop in group.loops if any(needed.repeats(loop, group.trips(loop)) for needed in between.values())
+    ]
+    for place, loop in enumerate(again):
+        retains = [outer for outer in again[:place] if outer in group.retained]
+        if loop not in group.retained and retains:
+            raise ValueError(
+                f"the loop over {loop} computes words again, and stands inside {retains[0]}, which retains"
+            )
 
 
 def _last_box(group: Group, last: Workload) -> Box:

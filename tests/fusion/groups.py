@@ -21,7 +21,7 @@ def _convolution(draw, name, made):
     depthwise = draw(st.booleans())
     dims, sizes, zeros, slid, filters, outputs = [], [], [], [], [], []
     for axis, extent in zip("PQ", axes, strict=False):
-        r, dilation, stride = draw(st.integers(1, 3)), draw(st.integers(1, 2)), draw(st.integers(1, 3))
+        r, dilation, stride = draw(st.sampled_from([3, 2, 1])), draw(st.integers(1, 2)), draw(st.integers(1, 3))
         pad = draw(st.integers(0, dilation * (r - 1)))
         span = dilation * (r - 1) + 1
         if extent + 2 * pad < span:
@@ -71,7 +71,10 @@ def made_by(stage):
 @st.composite
 def convolutions(draw, most=3):
     """Stages in a row of convolutions and of products word by word, one now and then around others."""
-    extents = [draw(st.integers(1, 3)), *(draw(st.integers(2, 7)) for _ in range(draw(st.integers(1, 2))))]
+    extents = [
+        draw(st.integers(1, 3)),
+        *(draw(st.integers(4, 7) | st.integers(2, 7)) for _ in range(draw(st.integers(1, 2)))),
+    ]
     stages, links = [], []
     for number in range(draw(st.integers(2, most))):
         earlier = [i for i, stage in enumerate(stages[:-1]) if stages and made_by(stage) == made_by(stages[-1])]
@@ -118,21 +121,24 @@ def groups(draw, most_steps=24):
     """A group with any shared loops, orders, tiles, retained dims and kept tensors."""
     stages, links = draw(st.one_of(products(), convolutions(), convolutions()))
     last = stages[-1]
-    dims = [dim for dim in last.dims if dim not in "RS"]
+    dims = [dim for dim in last.dims if dim not in "RS" and last.size(dim) > 1] or last.dims[:1]
     shared, steps = [], 1
-    for dim in draw(st.lists(st.sampled_from(dims), unique=True, max_size=3)):
-        tile = draw(st.integers(1, last.size(dim)))
+    fewest = min(len(dims), draw(st.integers(1, 2)))
+    for dim in draw(st.lists(st.sampled_from(dims), unique=True, min_size=fewest, max_size=3)):
+        # tiles of several steps first: only in these anything overlaps, or moves twice
+        tile = draw(st.integers(1, max(1, last.size(dim) // 2)) | st.integers(1, last.size(dim)))
         if steps * -(-last.size(dim) // tile) <= most_steps:
             shared.append((dim, tile))
             steps *= -(-last.size(dim) // tile)
     cut = draw(st.integers(0, len(shared)))
-    group = Group(stages, links, "L1", tuple(shared), frozenset(dim for dim, _ in shared[cut:]))
+    retained = frozenset(dim for dim, _ in shared[cut:]) | draw(st.sets(st.sampled_from(dims)))
+    group = Group(stages, links, "L1", tuple(shared), retained & {dim for dim, _ in shared})
     free = [
         (number, tensor.name)
         for number, stage in enumerate(stages)
         for tensor in stage.tensors
         if not group.intermediate(number, tensor.name)
     ]
-    chosen = draw(st.lists(st.sampled_from(free), unique=True, max_size=3))
-    kept = tuple((key, draw(st.integers(0, len(shared)))) for key in sorted(chosen))
+    chosen = draw(st.lists(st.sampled_from(free), unique=True, min_size=min(1, len(free)), max_size=3))
+    kept = tuple((key, len(shared) - draw(st.integers(0, len(shared)))) for key in sorted(chosen))
     return Group(stages, links, "L1", tuple(shared), group.retained, kept)

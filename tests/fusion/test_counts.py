@@ -34,7 +34,7 @@ def refused(group):
     return False
 
 
-@settings(max_examples=5_000 if DEEP else 100)
+@settings(max_examples=5_000 if DEEP else 400)
 @given(groups())
 def test_steps_held_words_and_traffic_equal_the_executor(group):
     """What each stage computes in each step, what stands in the keeper meanwhile, and what moves for kept tensors."""
@@ -55,7 +55,7 @@ def test_steps_held_words_and_traffic_equal_the_executor(group):
         assert (kept.most, kept.moved, kept.distinct) == (found.most[key], found.moved[key], found.distinct[key]), key
 
 
-@settings(max_examples=5_000 if DEEP else 60)
+@settings(max_examples=5_000 if DEEP else 150)
 @given(groups())
 def test_values_are_those_of_the_stages_as_wholes(group):
     """Computed from words that are there alone: none that is needed is missing, none is added up twice."""
@@ -65,7 +65,7 @@ def test_values_are_those_of_the_stages_as_wholes(group):
     np.testing.assert_array_equal(execute(group, inputs).output, whole(group, inputs))
 
 
-@settings(max_examples=5_000 if DEEP else 100)
+@settings(max_examples=5_000 if DEEP else 400)
 @given(groups())
 def test_passes_of_operators_equal_the_executor(group):
     """Words that a softmax passes over, rows that stream and words that are rescaled; and the statistics that stay."""

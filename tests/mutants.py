@@ -262,6 +262,27 @@ MUTANTS = [
         "return self.pass_pj",
         ("fusion/test_plans.py", "fusion/test_search.py"),
     ),
+    Mutant(
+        "the checker of groups prices no operators",
+        "mapper/certificate/checker/groups/verify.py",
+        "return pj + pass_pj, float(took + passing)",
+        "return pj, float(took)",
+        ("certificate/test_groups.py",),
+    ),
+    Mutant(
+        "the checker of groups lets a kept tensor move words between the steps of a stride",
+        "mapper/certificate/checker/groups/extents.py",
+        "boxes = [whole | {dim: (i, i + 1)} for i in sorted({i for span in runs for i in range(*span)})]",
+        "boxes = [whole]",
+        ("certificate/test_groups.py",),
+    ),
+    Mutant(
+        "a tensor is needed in the first step alone where one of its readers is",
+        "mapper/fusion/intervals.py",
+        "once = frozenset.intersection(*(computed[link.consumer].once for link in links))",
+        "once = frozenset.union(*(computed[link.consumer].once for link in links))",
+        ("fusion/test_counts.py",),
+    ),
 ]
 
 

@@ -11,7 +11,7 @@ from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..certificate.checker.groups import VerifiedGroup, verify_group
 from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
-from ..problem import OBJECTIVES
+from ..problem import OBJECTIVES, Charges
 from ..runtime import print_result
 from .changes import machine_as
 from .guard import FOUND, NOTHING_VALID, echo_json
@@ -90,15 +90,18 @@ def _check_group(
 
 def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
     name = OBJECTIVES[facts.objective].title
+    group = f"no group whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else "no group"
     if facts.optimal:
-        claim = f"no group has a lower {name} than {facts.value:.6g}"
+        claim = f"{group} has a lower {name} than {facts.value:.6g}"
     elif facts.lower_bound:
-        claim = f"no group has its {name} more than {1 - facts.lower_bound / facts.value:.2%} below {facts.value:.6g}"
+        claim = f"{group} has its {name} more than {1 - facts.lower_bound / facts.value:.2%} below {facts.value:.6g}"
     else:
         claim = f"nothing is proven of the lowest {name}"
     tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())
     work = f"{facts.bounded:,} combinations bounded, {facts.summed:,} groups by {facts.layers:,} proofs of layers"
-    where = f"{'+'.join(facts.stages)} on {machine.name}, held in {' or '.join(facts.keepers)}"
+    slots = ", ".join(facts.remainders) or "no slot"
+    where = f"{'+'.join(facts.stages)} on {machine.name}, held in {' or '.join(facts.keepers)}, remainders at {slots}"
+    where += _beside(facts.costs)
     return f"verified: {where}: {claim}\n  {tiles or 'no tiles'}\n  {work}"
 
 
@@ -119,7 +122,7 @@ def _line(facts: Verified, machine: Architecture) -> str:
     sets = f"{facts.sets:,} sets of chains, {facts.evaluated:,} combinations one by one"
     work = f"{facts.combinations:,} combinations: {sets}"
     slots = ", ".join(facts.remainders) or "no slot"
-    where = f"{facts.workload} on {machine.name}, remainders at {slots}{_beside(facts)}"
+    where = f"{facts.workload} on {machine.name}, remainders at {slots}{_made(facts)}{_beside(facts.costs)}"
     if facts.objective == FRONT:
         what = "the front of energy and cycles" if facts.optimal else "lower bounds of the front of energy and cycles"
         return f"verified: {where}: {what}, {facts.points} mappings\n  {work}"
@@ -137,12 +140,15 @@ def _claim(stage: VerifiedStage, no_mapping: str) -> str:
     return f"{no_mapping} has its {name} more than {1 - stage.lower_bound / stage.value:.2%} below {stage.value:.6g}"
 
 
-def _beside(facts: Verified) -> str:
-    """Format what the proof is about beside the files: im2col, padding, leakage, drained words, network."""
-    costs, additions = facts.costs, []
-    sizes = " ".join(f"{dim}={size}" for dim, size in facts.sizes.items())
+def _made(facts: Verified) -> str:
+    """Format what was done to the layer: im2col, padding."""
     made = variant(facts.transformations)
-    additions += [f"the {made} layer {sizes}"] if made else []
+    return f", the {made} layer {' '.join(f'{dim}={size}' for dim, size in facts.sizes.items())}" if made else ""
+
+
+def _beside(costs: Charges) -> str:
+    """Format what the proof counts beside energies of words and MACs: leakage, drained words, network."""
+    additions = list[str]()
     additions += ["with leakage"] if costs.leakage else []
     additions += ["with reads of drained words"] if costs.drain_reads else []
     additions += [f"with {costs.hop_pj:g} pJ a hop"] if costs.hop_pj else []

@@ -158,7 +158,7 @@ def run(request: MapRequest) -> int:
     arch = request.arch
     if arch in OTHERS and not os.path.exists(arch):
         raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
-    if request.group:
+    if request.group or "group" in request.given:
         return run_group(request)
     job = Job.of(request)
     for note in job.notes:

@@ -22,7 +22,7 @@ def run_plan(request: ModelRequest, network: Network, machine: tuple[Architectur
     document = plan_document(Path(request.mapping))
     if document is None:
         rule = "a mapping is of one layer; name one, as NETWORK/LAYER, or give a plan of a group of layers"
-        raise InputError(Fault(network.name, None, "", rule))
+        raise InputError(Fault(request.mapping, None, "", f"{network.name} is a network: {rule}"))
     if faults := _clashes(request):
         raise InputError(faults)
     result = evaluate_plan(network, document, machine)

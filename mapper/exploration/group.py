@@ -7,7 +7,7 @@ from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault
 from ..fusion import Group, Link, outer_words, pass_costs, passes, stages_of
-from ..group_search import Family, GroupSearch
+from ..group_search import MOST_ROWS, Family, GroupSearch
 from ..mapspace import Preset
 from ..problem import Charges, Problem
 from ..report import NetworkResult
@@ -15,6 +15,8 @@ from ..report.groups import Alone, GroupResult
 from ..search.options import SearchOptions
 from .api import Request, explored
 from .time_slices import Study
+
+STEPS_A_ROW = 4  # of the effort: with little of it fewer tiles are bounded
 
 
 def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
@@ -45,11 +47,13 @@ def explore_group(
     """
     arch, energies, charges = machine
     stages, links = stages_of(network, names, lambda message: Fault("--group", None, "", message))
+    options = replace(options, strategy="optimal", effort=options.effort or "normal")
+    steps = options.limits.steps
+    rows = MOST_ROWS if steps is None else min(MOST_ROWS, steps // STEPS_A_ROW)
     families = [
-        Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name)
+        Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name, rows)
         for level in keepers(arch, stages, links)
     ]
-    options = replace(options, strategy="optimal", effort=options.effort or "normal")
     search = GroupSearch(families, options.goal.minimised[0], options)
     outcome = search.run(progress)
     return GroupResult(

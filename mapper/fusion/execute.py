@@ -6,7 +6,7 @@ words that are there. A stage in a step is executed by the executor of layers (m
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -15,11 +15,10 @@ import numpy as np
 from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from ..model import Counts, simulate
-from .group import Group, Link
+from .group import Group
+from .needs import Moving, Step, moved_by_readers, moved_with_masks, needed_words, steps_of
 from .steps import StepLayer
 from .word_values import Array, Ends, Word, Words, extents_of, sees, sums_over, tensor_named, with_mask, words_under
-
-Step = tuple[int, ...]  # the index of each shared loop
 
 
 class NoBoxError(Exception):
@@ -66,8 +65,9 @@ class _Run:
 
     def __init__(self, group: Group, inputs: Mapping[tuple[int, str], Array]) -> None:
         self.group, self.inputs = group, inputs
-        self.steps: list[Step] = list(product(*(range(group.trips(loop)) for loop in group.loops)))
+        self.steps = steps_of(group)
         self.boxes: list[dict[Step, Ends]] = [{} for _ in group.stages]
+        self.moving: list[Moving] = [{} for _ in group.stages]
         self.during: dict[int, dict[Step, Words]] = {}  # words of each stage's output that are there while it is read
         self.after: dict[int, dict[Step, Words]] = {}  # and those that stay
         last = group.stages[-1]
@@ -82,6 +82,9 @@ class _Run:
                 dim: (at[dim] * tiles[dim], min((at[dim] + 1) * tiles[dim], size)) if dim in tiles else (0, size)
                 for dim, size in zip(last.dims, last.sizes, strict=True)
             }
+        self.moving[-1] = moved_with_masks(
+            self.group, len(self.group.stages) - 1, {dim: frozenset({dim}) for dim in tiles}
+        )
         for step in self.steps:
             self.boxes[-1][step] = self._unmasked(len(self.group.stages) - 1, self.boxes[-1][step])
         for stage in reversed(range(len(self.group.stages) - 1)):
@@ -104,7 +107,8 @@ class _Run:
         return ends
 
     def _plan_stage(self, stage: int) -> None:
-        needed = {step: self._needed(stage, step) for step in self.steps}
+        self.moving[stage] = moved_with_masks(self.group, stage, moved_by_readers(self.group, stage, self.moving))
+        needed = needed_words(self.group, stage, self.moving[stage], self.boxes)
         uses: dict[Word, list[int]] = {}
         for number, step in enumerate(self.steps):
             for word in needed[step]:
@@ -127,25 +131,6 @@ class _Run:
                 present = before if at < stage else held if at > last else self.during[stage][step]
                 key = stage, at
                 self.executed.between[key] = max(self.executed.between.get(key, 0), len(present))
-
-    def _needed(self, stage: int, step: Step) -> Words:
-        """The words of a stage's output that later stages read in a step, in a box around them."""
-        read = [word for link in self.group.consumers(stage) for word in self._read(link, step)]
-        if not read:
-            return frozenset()
-        low, high = np.min(read, axis=0), np.max(read, axis=0)
-        return frozenset(product(*(range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True))))
-
-    def _read(self, link: Link, step: Step) -> Iterator[Word]:
-        """The words that a stage reads over a link, in the coordinates of the producer; zeros lie outside its sizes."""
-        consumer, producer = self.group.stages[link.consumer], self.group.stages[link.producer]
-        tensor = tensor_named(consumer, link.tensor)
-        place = {dim: i for i, (dim, _) in enumerate(link.ranks) if dim is not None}
-        for word in words_under(tensor, self.boxes[link.consumer][step]):
-            yield tuple(
-                word[place[rank[0].dim]] - link.ranks[place[rank[0].dim]][1] if rank[0].dim in place else 0
-                for rank in producer.output.ranks
-            )
 
     def _stays(self, uses: list[int], number: int) -> bool:
         """Whether a word stays after a step: if its last use and its next one differ first in a retained loop."""

@@ -50,13 +50,8 @@ class Interval:
         return int(self.low[step]), int(self.high[step])
 
     def around(self, other: "Interval") -> "Interval":
-        """Return the least interval around both; one that is empty counts for nothing.
-
-        Raises ValueError where two loops would move it.
-        """
-        if None not in (self.loop, other.loop) and self.loop != other.loop:
-            raise ValueError(f"two shared loops, {self.loop} and {other.loop}, would move one dim")
-        if self.loop != other.loop:  # one of both is the same in all steps: so is what is around them
+        """Return the least interval around both; one that is empty counts for nothing."""
+        if self.loop != other.loop:  # no loop moves both: what is around them is the same in all steps
             (first, last), (other_first, other_last) = self.span, other.span
             return Interval(np.array([min(first, other_first)]), np.array([max(last, other_last)]))
         none, other_none = self.lengths == 0, other.lengths == 0
@@ -103,6 +98,11 @@ class Box:
 
     dims: dict[str, Interval]
     once: frozenset[str] = frozenset()  # retained loops that move nothing of it
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is computed in any step."""
+        return not all(own.lengths.any() for own in self.dims.values())
 
     def along(self, rank: Rank) -> Interval:
         """The words of a tensor along a rank. Raises ValueError where two shared loops move it."""
@@ -162,8 +162,8 @@ class Between:
 def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
     """Return what each stage computes, and what is needed of the output of each stage but the last.
 
-    Raises ValueError for shared loops that no group can have: two that move one window, one in whose first step
-    alone some but not all of the stages run that read a tensor, and one that cuts rows which an operator needs whole.
+    Raises ValueError for shared loops that no group can have: two that move one window, one that cuts rows which an
+    operator needs whole, and one in none of whose steps some stage computes anything.
     """
     last = len(group.stages) - 1
     computed: dict[int, Box] = {last: _masked(group, last, _last_box(group, group.stages[-1]))}
@@ -172,6 +172,8 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
         links = group.consumers(stage)
         between[stage] = _needed(group, stage, links, computed)
         computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
+        if computed[stage].idle:
+            raise ValueError(f"no step needs what {group.stages[stage].name} makes: zeros of padding are read alone")
     _check_order(group, between)
     return tuple(computed[stage] for stage in range(len(group.stages))), between
 
@@ -253,13 +255,8 @@ def _needed(group: Group, stage: int, links: Sequence[Link], computed: dict[int,
                 own = computed[link.consumer].along(rank).moved(-zeros)
                 ranks[dim] = ranks[dim].around(own) if dim in ranks else own
     intervals = tuple(ranks.get(rank[0].dim, Interval.whole(1)) for rank in output.ranks)
-    every = {computed[link.consumer].once for link in links}
-    if len(every) > 1:
-        names = ", ".join(sorted(frozenset().union(*every)))
-        raise ValueError(
-            f"some stages that read what {group.stages[stage].name} makes run once for all steps over {names}"
-        )
-    return Between(intervals, next(iter(every)), stage, max(link.consumer for link in links))
+    once = frozenset.intersection(*(computed[link.consumer].once for link in links))
+    return Between(intervals, once, stage, max(link.consumer for link in links))
 
 
 def _computed(group: Group, stage: int, needed: Between) -> Box:

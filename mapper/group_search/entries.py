@@ -1,6 +1,6 @@
 """What a search of groups holds: combinations of tiles, and groups, with what none of their mappings is below."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -111,10 +111,11 @@ class _Depth:
 class Space:
     """The groups of a family: their bounds, and the layers that are solved."""
 
-    def __init__(self, family: Family, options: SearchOptions) -> None:
+    def __init__(self, family: Family, options: SearchOptions, check: Callable[[], None]) -> None:
+        """Begin; `check` is called while tiles are bounded, and may raise."""
         self.family, self.solver = family, Solver(family, options)
         keepable = family.keepable()
-        listed = [Listed() for _ in family.stages]
+        listed = [Listed(check=check) for _ in family.stages]
         self.tables = {
             (stage, kept): StageTables(family, stage, kept, listed[stage])
             for stage in range(len(family.stages))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
-from math import prod
+from math import isqrt, prod
 
 import numpy as np
 
@@ -24,24 +24,29 @@ from ..problem import Charges
 
 MOST_STEPS = 64  # of the loop over the queries of a head, where a causal mask makes all steps different
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
+MOST_LOOP_STEPS = 2**16  # of a shared loop
 FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 ALL_TILES = 256  # sizes of a dim up to which every tile is tried
-FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, and what divides it
+FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples up to so many steps, and what divides it
+MULTIPLES = 1024
 
 
 def tiles_of(size: int, most: int) -> Ints:
     """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it."""
-    tiles = {*range(1, min(FEW_TILES, size) + 1), *range(STEP, size + 1, STEP), size} | set(_divisors(size))
+    multiples = range(STEP, min(size, MULTIPLES * STEP) + 1, STEP)
+    tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, size} | set(_divisors(size))
     every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
+    every = every[every >= -(-size // MOST_LOOP_STEPS)]
     if len(every) <= most:
         return every
-    divisors = _spaced(np.array(_divisors(size), np.int64), most)
+    divisors = _spaced(np.array([own for own in _divisors(size) if own >= every[0]], np.int64), most)
     return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
 
 
 def _divisors(size: int) -> list[int]:
-    return [tile for tile in range(1, size + 1) if size % tile == 0]
+    low = [tile for tile in range(1, isqrt(size) + 1) if size % tile == 0]
+    return sorted({*low, *(size // tile for tile in low)})
 
 
 def _spaced(tiles: Ints, most: int) -> Ints:
@@ -63,6 +68,7 @@ class Family:
     charges: Charges
     preset: Preset
     keeper: str
+    most_rows: int = MOST_ROWS  # chains of all sizes of a dim that are bounded, about: fewer tiles of dims with many
 
     @cached_property
     def level(self) -> int:
@@ -104,7 +110,7 @@ class Family:
         """Per loop the tiles that are tried; under a causal mask those of few steps."""
         every = []
         for dim in self.loops:
-            tiles = tiles_of(self.stages[-1].size(dim), max(FEWEST, int(MOST_ROWS / self._rows(dim))))
+            tiles = tiles_of(self.stages[-1].size(dim), max(FEWEST, int(self.most_rows / self._rows(dim))))
             masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
             least = max((-(-queries // MOST_STEPS) for queries in masked), default=1)
             every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])

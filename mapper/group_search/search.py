@@ -31,6 +31,10 @@ MOST_SLOPES = 12  # for which a group is solved
 SHARE = 6  # a group has the steps of so many layers for each of its stages
 
 
+class _OutOfTimeError(Exception):
+    """The time limit is over before all tiles are bounded."""
+
+
 @dataclass(frozen=True, eq=False)
 class GroupOutcome:
     """The result of a search: the best group with its costs, and what no group is below."""
@@ -51,7 +55,7 @@ class GroupSearch:
         self.objective, limits = objective, options.limits
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
-        self.spaces = [Space(family, options) for family in families]
+        self.spaces = [Space(family, options, self._check_time) for family in families]
         self.best: GroupCosts | None = None
         self.statistics = Statistics()
         self.solved = self.tiles = 0
@@ -59,6 +63,7 @@ class GroupSearch:
         self._waiting: list[tuple[float, int, Tiles | Open]] = []
         self._number = 0  # of what waits: the first of equal bounds goes first
         self._closed = inf  # the least bound of solved groups
+        self._bounded = False  # whether all tiles are bounded
         self._began = 0.0
         self._certify = options.certify
         self._proven = list[Open]()  # of solved groups that are closed, where certificates are asked for
@@ -73,6 +78,8 @@ class GroupSearch:
         try:
             self._begin()
             self._search(progress)
+        except _OutOfTimeError:
+            self.statistics.stop(Ended.TIME_LIMIT)
         except KeyboardInterrupt:
             if self.best is None:
                 raise
@@ -84,7 +91,7 @@ class GroupSearch:
     def _certified(self, outcome: GroupOutcome) -> GroupOutcome:
         """Return an outcome with its certificate, or why there is none."""
         if self.best is None:
-            return replace(outcome, no_proof="no group fits")
+            return replace(outcome, no_proof="no group was found")
         if self._unproven:
             return replace(outcome, no_proof=self._unproven)
         waiting = [entry for _, _, entry in self._waiting if isinstance(entry, Open) and entry.sums]
@@ -103,6 +110,8 @@ class GroupSearch:
     @property
     def lower_bound(self) -> float:
         """What no group is below."""
+        if not self._bounded:
+            return 0.0
         return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1]))
 
     def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
@@ -156,6 +165,13 @@ class GroupSearch:
             for tiles in space.entries(self.objective):
                 self._push(tiles.bound, tiles)
             self.tiles += sum(int(np.prod(grid.shape)) for grid in space.grids.values())
+        self._bounded = True
+
+    def _check_time(self) -> None:
+        """Raise _OutOfTimeError where the time limit is over before a group was looked at."""
+        seconds = self.limits.seconds
+        if not self._bounded and seconds is not None and time.monotonic() - self._began >= seconds:
+            raise _OutOfTimeError
 
     def _solve(self, entry: Open) -> Open | None:
         """Solve the layers of a group at another slope; it may become the best. None: a layer has no mapping.

@@ -39,6 +39,7 @@ class Listed:
     # by dim and size, too, its chains # (chain, slot)
     chains: dict[tuple[str, int, tuple[str, ...]], Ints] = field(default_factory=dict)
     groups: dict[tuple[str, ...], Groups] = field(default_factory=dict)  # see StageProblem._groups
+    check: Callable[[], None] = lambda: None  # called now and then; it may raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +62,12 @@ class StageProblem:
     def bounds(self) -> tuple[Floats, Floats]:
         """Bound energy and cycles of every combination of variants; inf where no mapping is valid. # (variant, ...)"""
         energy, cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
-        relaxed = list(self._relaxed())
+        relaxed = []
+        for own in self._relaxed():
+            self.listed.check()
+            relaxed.append(own)
         for part in _parts(self.shape):
+            self.listed.check()
             shape = energy[part].shape
             which = np.meshgrid(*(np.arange(n)[own] for n, own in zip(self.shape, part, strict=True)), indexing="ij")
             sizes = self._sizes([loop.ravel() for loop in which], prod(shape))

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 
 import numpy as np
 
 from ..fusion import boxes, passes
-from ..mapping import Floats, unique_rows
+from ..mapping import Floats, Ints, unique_rows
 from .family import Family
 from .stage_bounds import Listed, StageProblem
 
 IMPOSSIBLE = 1e60  # in place of infinity, which times no steps is no number
-UNIT = 2**20  # words: cycles for one word are those of so many by as many, less what is rounded up
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +90,16 @@ class StageTables:
         leak_pj = family.charges.leak_pj_per_cycle(family.arch, family.energies)
         for own in passes(group, family.level, self.stage, accumulates=accumulates, output_kept=kept):
             words = self._places(own.dims, largest)
-            took = words * own.cycles(family.arch, UNIT) / UNIT
+            took = np.vectorize(partial(own.cycles, family.arch), otypes=[float])(words)
             energy, cycles = (
                 energy + words * own.energy_pj(family.arch, family.energies) + leak_pj * took,
                 cycles + took,
             )
         return energy, cycles
 
-    def _places(self, dims: Sequence[str], largest: Mapping[str, int]) -> Floats:
+    def _places(self, dims: Sequence[str], largest: Mapping[str, int]) -> Ints:
         """Count the indices of some dims in layers of all sizes. # (variant of each loop, ...)"""
-        words = np.full([len(own.variants) for own in self.sizes], 1.0)
+        words = np.ones([len(own.variants) for own in self.sizes], np.int64)
         for dim in dims:
             loop = next((i for i, own in enumerate(self.sizes) if dim in own.variants[0]), None)
             if loop is None:
@@ -108,7 +107,7 @@ class StageTables:
             else:
                 shape = [1] * words.ndim
                 shape[loop] = -1
-                words = words * np.array([own[dim] for own in self.sizes[loop].variants], float).reshape(shape)
+                words = words * np.array([own[dim] for own in self.sizes[loop].variants]).reshape(shape)
         return words
 
     @cached_property

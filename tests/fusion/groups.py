@@ -56,6 +56,35 @@ def _product(name, extents, inputs):
     return Workload(name, tuple(dims), tuple(extents), tensors)
 
 
+@st.composite
+def _sum_of_windows(draw, name, made):
+    """A stage that multiplies windows of two tensors of equal channels, with any zeros around them.
+
+    Now and then it adds up over these channels, for each of its own.
+    """
+    own, mixes = made[0][0], draw(st.booleans())
+    dims, sizes = (["M", "C"], [draw(st.integers(1, 3)), own]) if mixes else (["M"], [own])
+    read, outputs = dims[-1], [(Term("M"),)]
+    ranks, zeros = [[(Term(read),)], [(Term(read),)]], [[0], [0]]
+    every = zip(made[0][1:], made[1][1:], strict=True)
+    for axis, filters, extents in zip("PQ", ("RT", "SU"), every, strict=False):
+        size = draw(st.integers(1, 5))
+        dims, sizes, outputs = [*dims, axis], [*sizes, size], [*outputs, (Term(axis),)]
+        for number, (r, extent) in enumerate(zip(filters, extents, strict=True)):
+            length, stride, dilation = draw(st.integers(1, 3)), draw(st.integers(1, 3)), draw(st.integers(1, 2))
+            around = stride * (size - 1) + dilation * (length - 1) + 1 - extent
+            zeros[number].append(draw(st.integers(0, max(0, around))))
+            dims, sizes = [*dims, r], [*sizes, length]
+            ranks[number].append(window(axis, r, stride, dilation))
+    tensors = (
+        *([Tensor("W", ((Term("M"),), (Term("C"),)))] if mixes else []),
+        Tensor("A", tuple(ranks[0])),
+        Tensor("B", tuple(ranks[1])),
+        Tensor("Outputs", tuple(outputs), output=True),
+    )
+    return Workload(name, tuple(dims), tuple(sizes), tensors), zeros
+
+
 def link(stages, producer, consumer, tensor, zeros=None):
     """The link of a tensor, rank by rank."""
     ranks = stages[producer].output.ranks
@@ -77,6 +106,13 @@ def convolutions(draw, most=3):
     ]
     stages, links = [], []
     for number in range(draw(st.integers(2, most))):
+        alike = [i for i, stage in enumerate(stages[:-1]) if made_by(stage)[0] == made_by(stages[-1])[0]]
+        if alike and len(extents) == len(made_by(stages[-1])) and draw(st.booleans()):
+            other = draw(st.sampled_from(alike))
+            stage, zeros = draw(_sum_of_windows(f"s{number}", (made_by(stages[-1]), made_by(stages[other]))))
+            stages.append(stage)
+            links += [link(stages, number - 1, number, "A", zeros[0]), link(stages, other, number, "B", zeros[1])]
+            continue
         earlier = [i for i, stage in enumerate(stages[:-1]) if stages and made_by(stage) == made_by(stages[-1])]
         if earlier and draw(st.booleans()):
             other = draw(st.sampled_from(earlier))
@@ -121,7 +157,7 @@ def groups(draw, most_steps=24):
     """A group with any shared loops, orders, tiles, retained dims and kept tensors."""
     stages, links = draw(st.one_of(products(), convolutions(), convolutions()))
     last = stages[-1]
-    dims = [dim for dim in last.dims if dim not in "RS" and last.size(dim) > 1] or last.dims[:1]
+    dims = [dim for dim in last.dims if dim not in "RSTU" and last.size(dim) > 1] or last.dims[:1]
     shared, steps = [], 1
     fewest = min(len(dims), draw(st.integers(1, 2)))
     for dim in draw(st.lists(st.sampled_from(dims), unique=True, min_size=fewest, max_size=3)):

@@ -23,11 +23,14 @@ from .groups import groups
 
 
 def refused(group):
-    """Whether no group is like this; the executor says the same of rows that are cut."""
+    """Whether no group is like this; the executor says the same of rows that are cut.
+
+    It executes some groups in which a stage finds words in some of its steps and not in others.
+    """
     try:
         boxes(group)
     except ValueError as error:
-        if "goes back" not in str(error) and "several ranks" not in str(error):
+        if not any(reason in str(error) for reason in ("goes back", "several ranks", "stands inside", "no step needs")):
             with pytest.raises(NoBoxError):
                 execute(group, drawn_inputs(group))
         return True

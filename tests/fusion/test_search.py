@@ -23,6 +23,7 @@ from ruby_map.mapper.fusion import (
     step_layers,
 )
 from ruby_map.mapper.group_search import Family, GroupSearch
+from ruby_map.mapper.group_search.family import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.problem import OBJECTIVES, Charges
@@ -182,6 +183,7 @@ def test_costs_are_those_of_mapped_layers_and_json_says_so(tmp_path):
     [
         ("a+c", ['no layer "c" in net']),
         ("a", ["a group has 2 to 8 layers, as A+B; got 1"]),
+        ("", ['no layer "" in net']),
         ("a+a", ["a is named twice"]),
     ],
 )
@@ -195,3 +197,35 @@ def test_names_that_are_no_group_are_faults(tmp_path, names, wanted):
     done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", names])
     assert done.exit_code == 2
     assert all(text in done.stderr for text in wanted)
+
+
+def test_a_time_limit_before_the_first_group_is_one(tmp_path):
+    """Nothing is claimed: no figures, no bound, and no verdict; the layers alone are searched as ever."""
+    from ruby_map.mapper.commands.ruby_map import main
+    from typer.testing import CliRunner
+
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "layers:\n"
+        "  - {name: a, shape: conv2d, sizes: {M: 4, C: 2, P: 300, Q: 1, R: 3, S: 1}}\n"
+        "  - {name: b, shape: conv2d, sizes: {M: 3, C: 4, P: 298, Q: 1, R: 3, S: 1}, from: {Inputs: a}}\n"
+    )
+    command = ["toy_6pe", str(net), "--group", "a+b", "--time-limit", "1e-9"]
+    done = CliRunner().invoke(main, [*command, "--json"])
+    assert done.exit_code == 1, done.output
+    said = json.loads(done.stdout)
+    assert (said["edp"], said["lower_bound"], said["optimal"], said["verdict"]) == (None, None, False, "undecided")
+    assert said["search"]["stopped_by"] == "time limit"
+    done = CliRunner().invoke(main, command)
+    assert "no group was looked at; stopped by: time limit" in done.stdout
+
+
+def test_tiles_of_large_dims_are_few():
+    """Every one of a small dim; of a large one those that divide it, few others, and none of very many steps."""
+    assert tiles_of(200, 1_000).tolist() == list(range(1, 201))
+    assert {1, 64, 80, 1_000, 2_000} <= set(tiles_of(2_000, 1_000).tolist())
+    large = tiles_of(100_000_008, 1_000)
+    assert large[0] >= 100_000_008 / 2**16
+    assert large[-1] == 100_000_008
+    assert len(large) < 1_200
+    assert len(tiles_of(2_000, 20)) <= 22

@@ -333,6 +333,8 @@ def test_linear_reads_index_expressions() -> None:
     [
         ("P + Z", "unknown dim or coefficient 'Z'; known: P, R, stride"),
         ("P * R", "a product of two dims is no index expression"),
+        ("P * (1 / 0)", "division by zero"),
+        ("P * int(1e308 * 10)", "too large"),
         ("P - R", "the coefficient of R must be at least 1, got -1"),
         ("0 * P", "the coefficient of P must be at least 1, got 0"),
         ("P + 1", "a sum of dims without a constant"),

@@ -37,7 +37,12 @@ def linear(text: str, dims: Collection[str], names: Mapping[str, int] | None = N
     >>> linear("P*stride + R", {"P", "R"}, {"stride": 2})
     {'P': 2, 'R': 1}
     """
-    const, coefs = _linear(parse(text), dims, {} if names is None else names)
+    try:
+        const, coefs = _linear(parse(text), dims, {} if names is None else names)
+    except ZeroDivisionError:
+        raise ValueError(f"division by zero: {text!r}") from None
+    except OverflowError:
+        raise ValueError(f"too large: {text!r}") from None
     if const or not coefs:
         raise ValueError(f"an index expression is a sum of dims without a constant, got {text!r}")
     for dim, coef in coefs.items():

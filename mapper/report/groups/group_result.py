@@ -7,7 +7,7 @@ from typing import override
 from ...certificate import GroupProof
 from ...fusion import GroupCosts
 from ...problem import ROUNDING, Goal
-from ...search.outcome import Statistics
+from ...search.outcome import Ended, Statistics
 from .group_text import Json, group_json, group_lines, nest_lines, stages_json
 from .outer_words import why_not_fused, words_table
 
@@ -77,8 +77,10 @@ class GroupResult:
         A group is better where it is below what the layers alone are proven not to be below, or the layers at their
         best; no group is better where none is below the layers as they are.
         """
-        if self.value is None or self.alone is None:
-            return "undecided" if self.value is None and self.alone is None else "alone" if self.alone else "fuse"
+        if self.value is None:
+            return "alone" if self.alone is not None and Ended.SEEN_ALL in self.statistics.ended else "undecided"
+        if self.alone is None:
+            return "fuse"
         if self.saved is not None and self.saved > 0:
             return "fuse"
         return "alone" if self.least >= self._alone_value * (1 - ROUNDING) else "undecided"
@@ -145,6 +147,8 @@ class GroupResult:
 
     def _shown_group(self) -> list[str]:
         if self.costs is None:
+            if Ended.SEEN_ALL not in self.statistics.ended:
+                return ["", f"no group was looked at; stopped by: {self.statistics.stopped_by}", ""]
             return ["", "no group fits: what stands between the stages, or a stage beside it, finds no room", ""]
         return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
@@ -172,7 +176,8 @@ class GroupResult:
         if self.gap is None:
             return []
         tried = "; ".join(f"{tiles:,} of {size:,} tiles of {dim}" for dim, size, tiles in self.tried if tiles < size)
-        what = f"no group is more than {self.gap:.2%} lower" if not self.optimal else "no group is lower"
+        loops = f" whose shared loops are over {' or '.join(dim for dim, _, _ in self.tried)}" if self.tried else ""
+        what = f"no group{loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
         lines = [f"proof        {what}" + (f" (tried: {tried})" if tried else "")]
         went = self.statistics
         counted = f"{self.solved:,} groups solved, {self.tiles:,} combinations of tiles bounded"

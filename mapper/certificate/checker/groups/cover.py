@@ -14,6 +14,7 @@ import numpy as np
 
 from ....mapping import Bools, Floats
 from ....problem import Objective
+from .extents import fewest_words
 from .group import GroupSteps
 from .sums import NEVER, Machine, StageSums, subsets
 from .traces import NoGroupError, Walks
@@ -94,15 +95,9 @@ class GroupCover:
         return still_open
 
     def _least_transfer(self, key: tuple[int, str]) -> float:
-        """The energy of moving each word of a kept tensor once."""
+        """The energy of moving once each word of a kept tensor that is moved whatever the tiles."""
         stages, (stage, name) = self.walks.stages, key
-        box = self.walks.whole.boxes[0][stage]
-        assert box is not None, "without loops each stage runs"
-        words = 1
-        for rank in stages.tensor(stage, name).ranks:
-            words *= sum(term.coef * (box[term.dim][1] - box[term.dim][0] - 1) for term in rank) + 1
-        if any(len(rank) > 1 or rank[0].coef > 1 for rank in stages.tensor(stage, name).ranks):
-            return 0.0  # tiles may leave words between them out
+        words = fewest_words(self.walks, stage, name)
         machine = self.machine.arch, self.machine.level, self.machine.table
         return transfer_pj(
             stages, key, flows_of(stages, stage, name, Moved(0, words, words)), machine, self.machine.costs

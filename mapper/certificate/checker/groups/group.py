@@ -1,7 +1,6 @@
 """One group, step by step: the layers that its stages are, what stands in the keeper, what kept tensors move."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -14,7 +13,9 @@ from .....energy import EnergyTable
 from ....mapping import Bools, Ints, unique_rows
 from ....problem import Charges
 from ..problem import Refused
-from .traces import Box, NoGroupError, Span, Walks
+from .extents import distinct_words, ends_of, joined
+from .passes import STATISTICS, pass_figures, passes_of, streaming
+from .traces import NoGroupError, Span, Walks
 from .transfers import Moved, flows_of, transfer_cycles, transfer_pj
 
 MOST_LOOKED_AT = 50_000_000  # pairs of a step and a kind of word
@@ -96,22 +97,23 @@ class GroupSteps:
         each kind # (kind,); and words along ranks that no loop moves."""
         output = self.stages.layers[producer].output
         whole = self.whole.needs[0][producer]
-        sides: list[tuple[list[int], Ints, Ints, Ints]] = []
+        sides: list[tuple[Ints, Ints, Ints]] = []
         free = set(range(len(output.ranks)))
-        for place, trace in enumerate(self.traces):
+        for trace in self.traces:
             spans = {step: needs[producer] for step, needs in enumerate(trace.needs) if producer in needs}
-            moved = [rank for rank in free if any(span[rank] != whole[rank] for span in spans.values())]
-            if len(moved) > 1:
-                raise Refused("a loop moves several ranks of a tensor between stages")
+            moved = [rank for rank in free if output.ranks[rank][0].dim in trace.moved[producer]]
             free -= set(moved)
-            sides.append(_along([place], {step: span[moved[0]] for step, span in spans.items()} if moved else
-                                dict.fromkeys(spans, (0, 1))))  # fmt: skip
+            if len(moved) > 1:
+                sides.append(_apart({step: [span[rank] for rank in moved] for step, span in spans.items()}))
+            else:
+                sides.append(_along({step: span[moved[0]] for step, span in spans.items()} if moved else
+                                    dict.fromkeys(spans, (0, 1))))  # fmt: skip
         still = prod(whole[rank][1] - whole[rank][0] for rank in free)
-        grid = np.meshgrid(*(np.arange(len(times)) for _, _, _, times in sides), indexing="ij") if sides else []
+        grid = np.meshgrid(*(np.arange(len(times)) for _, _, times in sides), indexing="ij") if sides else []
         number = grid[0].size if grid else 1
         first, last = np.zeros((number, len(sides)), np.int64), np.zeros((number, len(sides)), np.int64)
         times = np.ones(number, np.int64)
-        for place, ((_, begin, end, own), index) in enumerate(zip(sides, grid, strict=True)):
+        for place, ((begin, end, own), index) in enumerate(zip(sides, grid, strict=True)):
             which = index.ravel()
             first[:, place], last[:, place], times = begin[which], end[which], times * own[which]
         return first, last, times, still
@@ -130,15 +132,15 @@ class GroupSteps:
                 inner[dim] = min(box[dim][0] for box in own), max(box[dim][1] for box in own)
         for own, moved in zip(runs[:outside], self.moved[:outside], strict=True):
             changed = [{dim: box[dim] for dim in moved[stage]} for box in own]
-            spans.append([_ends(tensor.ranks, inner | change) for change in changed])
-        plain = _ends(tensor.ranks, inner)
-        boxes = np.array([_joined(plain, chosen) for chosen in product(*spans)], np.int64).reshape(
+            spans.append([ends_of(tensor.ranks, inner | change) for change in changed])
+        plain = ends_of(tensor.ranks, inner)
+        boxes = np.array([joined(plain, chosen) for chosen in product(*spans)], np.int64).reshape(
             -1, 2 * len(tensor.ranks)
         )
         low, high = boxes[:, ::2], boxes[:, 1::2]
         sizes = (high - low).prod(axis=1)
         shared = np.maximum(np.minimum(high[1:], high[:-1]) - np.maximum(low[1:], low[:-1]), 0).prod(axis=1)
-        return Moved(int(sizes.max(initial=0)), int(sizes.sum() - shared.sum()), _distinct(low, high))
+        return Moved(int(sizes.max(initial=0)), int(sizes.sum() - shared.sum()), distinct_words(low, high))
 
     def room(self, arch: Architecture, level: int, stage: int, *, halfway: bool = False) -> float:
         """The bits of the keeper that are left for the other tensors of a stage, in the step with the least; `halfway`
@@ -147,12 +149,45 @@ class GroupSteps:
         if storage.capacity_bits is None:
             return float("inf")
         bits = sum(self.moves(*own).most * self.bits(storage, *own[:2]) for own in self.kept)
+        bits += self.statistics_bits(storage)
         for producer in range(len(self.stages.layers) - 1):
             words = self.words_held(producer, halfway=halfway)
-            last = max(read[1] for read in self.stages.consumers(producer))
+            last = max(read.consumer for read in self.stages.consumers(producer))
             which = 0 if stage < producer else 2 if stage > last else 1
             bits += words[which] * self.between_bits(storage, producer)
         return storage.capacity_bits // storage.multiple_buffering - bits
+
+    def statistics_bits(self, storage: Storage) -> int:
+        """The bits of two words for each row that has begun and may go on, where rows stream: of the rows of all loops
+        from the outermost one inwards that cuts rows."""
+        last, bits = len(self.stages.layers) - 1, 0
+        for read in streaming(self.stages, self.cuts):
+            place = next(i for i, (dim, _) in enumerate(self.shared) if dim in self.cuts)
+            tiles, rows = dict(self.shared[:place]), 1
+            for dim in self.stages.row_dims(last, read.tensor, adds=False):
+                rows *= tiles.get(dim, self.stages.last.size(dim))
+            bits += STATISTICS * rows * self.bits(storage, last, read.tensor)
+        return bits
+
+    @cached_property
+    def cuts(self) -> frozenset[str]:
+        """The shared loops over dims that the last stage adds up over."""
+        several = frozenset(dim for dim, tile in self.shared if tile < self.stages.last.size(dim))
+        return several - self.stages.last.output.dims
+
+    def passes(self, machine: tuple[Architecture, int, EnergyTable], costs: Charges) -> tuple[float, int]:
+        """Energy and cycles of operators on words between stages, in all steps."""
+        energy, cycles = 0.0, 0
+        for (stage, sizes, again), number in self.kinds.items():
+            kept = (stage, self.stages.layers[stage].output.name) in {own[:2] for own in self.kept}
+            pj, took = pass_figures(
+                passes_of(self.stages, stage, self.cuts, accumulates=again, output_kept=kept),
+                dict(zip(self.stages.layers[stage].dims, sizes, strict=True)),
+                machine,
+                costs,
+            )
+            energy, cycles = energy + number * pj, cycles + number * took
+        return energy, cycles
 
     def free_bits(self, arch: Architecture, level: int, *, halfway: bool = False) -> float:
         """The bits that are left for any stage."""
@@ -165,9 +200,7 @@ class GroupSteps:
     def between_bits(self, storage: Storage, producer: int) -> int:
         """The bits of a word between stages: the most that a stage gives it."""
         own = [self.bits(storage, producer, self.stages.layers[producer].output.name)]
-        return max(
-            own + [self.bits(storage, consumer, name) for _, consumer, name, _ in self.stages.consumers(producer)]
-        )
+        return max(own + [self.bits(storage, own.consumer, own.tensor) for own in self.stages.consumers(producer)])
 
     def transfers(self, arch: Architecture, level: int, table: EnergyTable, costs: Charges) -> tuple[float, int]:
         """Energy and cycles of what comes and goes for kept tensors."""
@@ -181,7 +214,7 @@ class GroupSteps:
         return energy + costs.leak_pj_per_cycle(arch, table) * cycles, cycles
 
 
-def _along(place: list[int], spans: dict[int, Span]) -> tuple[list[int], Ints, Ints, Ints]:
+def _along(spans: dict[int, Span]) -> tuple[Ints, Ints, Ints]:
     """The kinds of words along one rank: first and last step that needs them, and how many there are. # (kind,) each"""
     low, high = min(low for low, _ in spans.values()), max(high for _, high in spans.values())
     first, last = np.full(high - low, -1, np.int64), np.full(high - low, -1, np.int64)
@@ -191,7 +224,20 @@ def _along(place: list[int], spans: dict[int, Span]) -> tuple[list[int], Ints, I
         last[own] = step
     needed = first >= 0  # a window may leave words out
     rows, which = unique_rows(np.stack([first, last], axis=1)[needed])
-    return place, rows[:, 0], rows[:, 1], np.bincount(which, minlength=len(rows))
+    return rows[:, 0], rows[:, 1], np.bincount(which, minlength=len(rows))
+
+
+def _apart(spans: dict[int, list[Span]]) -> tuple[Ints, Ints, Ints]:
+    """The same of words along several ranks that one loop moves: no two steps have a word together.
+
+    Raises Refused where two have.
+    """
+    boxes = list(spans.values())
+    if any(all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(own, other, strict=True))
+           for i, own in enumerate(boxes) for other in boxes[:i]):  # fmt: skip
+        raise Refused("a loop moves several ranks of a tensor between stages, and its steps share words")
+    steps = np.array(list(spans), np.int64)
+    return steps, steps, np.array([prod(high - low for low, high in own) for own in boxes], np.int64)
 
 
 def _by_innermost(holds: Bools, retains: Bools) -> Bools:
@@ -218,33 +264,3 @@ def _waits(at: Ints, first: Ints, last: Ints, inside: Bools, retains: Bools) -> 
         ahead = np.where(outside & (at[loop] < last[:, loop]), retains[loop], ahead)
         behind = np.where(outside & (at[loop] > first[:, loop]), retains[loop], behind)
     return stays
-
-
-def _ends(ranks: Sequence[Sequence[object]], box: Box) -> tuple[int, ...]:
-    """Both ends along each rank."""
-    ends = []
-    for rank in ranks:
-        ends.append(sum(term.coef * box[term.dim][0] for term in rank))  # type: ignore[attr-defined]
-        ends.append(sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1)  # type: ignore[attr-defined]
-    return tuple(ends)
-
-
-def _joined(plain: tuple[int, ...], chosen: Sequence[tuple[int, ...]]) -> list[int]:
-    """The ends where each loop has changed those that it moves."""
-    ends = list(plain)
-    for own in chosen:
-        ends = [new if new != old else now for now, new, old in zip(ends, own, plain, strict=True)]
-    return ends
-
-
-def _distinct(low: Ints, high: Ints) -> int:
-    """Count the different words of boxes whose ends are products of steps: the product of those along each rank."""
-    number = 1
-    for rank in range(low.shape[1]):
-        pairs, _ = unique_rows(np.stack([low[:, rank], high[:, rank]], axis=1))
-        reached, words = None, 0
-        for a, b in pairs.tolist():
-            words += b - a if reached is None or a >= reached else max(b - reached, 0)
-            reached = b if reached is None else max(reached, b)
-        number *= words
-    return number

@@ -6,9 +6,26 @@ from functools import cached_property
 
 from .....arch import Architecture
 from .....workloads import Network, Tensor, Workload
+from .....workloads.operators import OPERATORS, Causal, Operator
 from ..problem import Refused
 
-Read = tuple[int, int, str, tuple[tuple[str | None, int], ...]]  # producer, consumer, tensor; per rank dim and zeros
+
+@dataclass(frozen=True)
+class Read:
+    """How a stage reads what an earlier one makes."""
+
+    producer: int
+    consumer: int
+    tensor: str
+    ranks: tuple[tuple[str | None, int], ...]  # per rank the dim of the producer's output, and the zeros before it
+    through: str  # the operator between both, or none
+    streaming: bool
+    causal: Causal | None
+
+    @property
+    def operator(self) -> Operator | None:
+        """The operator on its words."""
+        return OPERATORS[self.through] if self.through else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +44,7 @@ class Stages:
         if list(names) != [name for name in layers if name in names]:
             raise Refused("its stages are not in the order of the network")
         reads = tuple(_reads_within(network, names))
-        if missing := sorted(set(range(len(names) - 1)) - {producer for producer, *_ in reads}):
+        if missing := sorted(set(range(len(names) - 1)) - {read.producer for read in reads}):
             raise Refused(f"no stage reads what {names[missing[0]]} makes")
         return cls(tuple(layers[name] for name in names), reads)
 
@@ -49,12 +66,41 @@ class Stages:
         names = []
         for stage, layer in enumerate(self.layers):
             made = {layer.output.name} if stage < len(self.layers) - 1 else set()
-            names.append(frozenset(made | {tensor for _, consumer, tensor, _ in self.reads if consumer == stage}))
+            names.append(frozenset(made | {read.tensor for read in self.reads if read.consumer == stage}))
         return tuple(names)
 
     def consumers(self, producer: int) -> list[Read]:
         """How later stages read what a stage makes."""
-        return [read for read in self.reads if read[0] == producer]
+        return [read for read in self.reads if read.producer == producer]
+
+    def inputs(self, consumer: int) -> list[Read]:
+        """How a stage reads what earlier stages make."""
+        return [read for read in self.reads if read.consumer == consumer]
+
+    def row_dims(self, stage: int, name: str, *, adds: bool) -> list[str]:
+        """The dims of a tensor that a stage adds up over, or those that its output has: along and across its rows."""
+        layer = self.layers[stage]
+        dims = [term.dim for rank in self.tensor(stage, name).ranks for term in rank]
+        return [dim for dim in dims if (dim not in layer.output.dims) == adds]
+
+    def moved(self, loop: str | None) -> tuple[frozenset[str], ...]:
+        """Per stage the dims that a shared loop moves: of an earlier stage those along which it moves what every stage
+        reads; and keys with the queries of a causal mask."""
+        moved = [frozenset[str]() for _ in self.layers]
+        for stage in reversed(range(len(self.layers))):
+            if stage == len(self.layers) - 1:
+                own = frozenset() if loop is None else frozenset({loop})
+            else:
+                along: dict[str, list[bool]] = {}
+                for read in self.consumers(stage):
+                    ranks = self.tensor(read.consumer, read.tensor).ranks
+                    for rank, (dim, _) in zip(ranks, read.ranks, strict=True):
+                        if dim is not None:
+                            along.setdefault(dim, []).append(any(term.dim in moved[read.consumer] for term in rank))
+                own = frozenset(dim for dim, moves in along.items() if all(moves))
+            masks = [read.causal for read in self.inputs(stage) if read.causal is not None]
+            moved[stage] = own | {mask.key for mask in masks if mask.query in own}
+        return tuple(moved)
 
     @property
     def sizes(self) -> list[dict[str, int]]:
@@ -98,12 +144,10 @@ class Stages:
 
 
 def _reads_within(network: Network, names: Sequence[str]) -> Iterator[Read]:
-    """Yield what stages read of other stages. Raises Refused where other layers read what a stage makes, or an operator
-    stands between two."""
+    """Yield what stages read of other stages. Raises Refused where other layers read what a stage makes."""
     for edge in network.edges:
         if edge.producer in names[:-1] and edge.consumer not in names:
             raise Refused(f"{edge.consumer}, which is no stage, reads what {edge.producer} makes")
         if edge.producer in names and edge.consumer in names:
-            if edge.through:
-                raise Refused(f"nothing is certified of an operator between layers: {edge.through}")
-            yield names.index(edge.producer), names.index(edge.consumer), edge.tensor, edge.ranks
+            producer, consumer = names.index(edge.producer), names.index(edge.consumer)
+            yield Read(producer, consumer, edge.tensor, edge.ranks, edge.through, edge.streaming, edge.causal)

@@ -10,9 +10,11 @@ import numpy as np
 
 from .....arch import Architecture
 from .....energy import EnergyTable
+from .....workloads import Workload
 from ....mapping import Floats
 from ....problem import Charges
 from .layer_bounds import StageBounds
+from .passes import pass_figures, passes_of
 from .stages import Stages
 from .traces import NoGroupError, Trace, Walks
 
@@ -106,8 +108,30 @@ class StageSums:
             own = StageBounds(arch, layer, self.machine.table, self.machine.remainders, self.machine.costs,
                               list(self.variants.values()))  # fmt: skip
             energy, cycles = (np.where(np.isfinite(figure), figure, NEVER) for figure in own.bounds())
-            self._known[key] = energy, cycles
+            pj, took = self._passes(layer, kept, accumulates=accumulates)
+            self._known[key] = energy + pj, cycles + took
         return self._known[key]
+
+    def _passes(self, layer: Workload, kept: frozenset[str], *, accumulates: bool) -> tuple[Floats, Floats]:
+        """Energy and cycles of operators in a step of each size. # (variant of each loop, ...) each
+
+        Where sums begin, rows count as whole: that takes no more.
+        """
+        shape = tuple(map(len, self.variants.values()))
+        energy, cycles = np.zeros(shape), np.zeros(shape)
+        cuts = set(self.tiles) - layer.output.dims if accumulates else set[str]()
+        listed = passes_of(
+            self.stages, self.stage, cuts, accumulates=accumulates, output_kept=layer.output.name in kept
+        )
+        if not listed:
+            return energy, cycles
+        machine = self.machine.arch, self.machine.level, self.machine.table
+        for at in np.ndindex(*shape):
+            sizes = dict(zip(layer.dims, layer.sizes, strict=True))
+            for i, own in zip(at, self.variants.values(), strict=True):
+                sizes |= own[i]
+            energy[at], cycles[at] = pass_figures(listed, sizes, machine, self.machine.costs)
+        return energy, cycles
 
     def of(self, kept: frozenset[str], retained: frozenset[str]) -> tuple[Floats, Floats]:
         """Bound energy and cycles of all steps. # (tile of each loop, ...) each"""

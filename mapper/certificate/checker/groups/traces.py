@@ -4,14 +4,20 @@ Plain ranges of whole numbers, walked from the last stage to the first in each s
 Of several loops the ranges of a dim are those of the loop that moves it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from ..problem import Refused
 from .stages import Stages
 
 Span = tuple[int, int]  # from the first to below the second
+Spans = tuple[Span, ...]
 Box = dict[str, Span]  # per dim of a stage
+
+
+EMPTY = (0, 0)
 
 
 class NoGroupError(Exception):
@@ -27,63 +33,134 @@ class Trace:
     tile: int
     retains: bool
     boxes: list[list[Box | None]] = field(default_factory=list)  # per step and stage; None: it does not run
-    needs: list[dict[int, tuple[Span, ...]]] = field(default_factory=list)  # per step, by producer, along its ranks
+    needs: list[dict[int, Spans]] = field(default_factory=list)  # per step, by producer, along its ranks
 
     def __post_init__(self) -> None:
-        """Walk the steps. Raises NoGroupError."""
+        """Walk the stages from the last to the first, each in all steps. Raises NoGroupError."""
         size = 1 if self.loop is None else self.stages.last.size(self.loop)
-        covered: dict[int, list[Span]] = {}
-        for low in range(0, size, self.tile):
-            boxes: list[Box | None] = [None] * len(self.stages.layers)
-            tile = {dim: (0, own) for dim, own in zip(self.stages.last.dims, self.stages.last.sizes, strict=True)}
-            boxes[-1] = tile if self.loop is None else tile | {self.loop: (low, min(low + self.tile, size))}
-            needs: dict[int, tuple[Span, ...]] = {}
-            for stage in reversed(range(len(boxes) - 1)):
-                need = self._need(stage, boxes)
-                if need is not None:
-                    needs[stage] = need
-                    boxes[stage] = self._box(stage, need, covered)
-            self.boxes.append(boxes)
-            self.needs.append(needs)
+        starts, stages = range(0, size, self.tile), len(self.stages.layers)
+        self.boxes = [[None] * stages for _ in starts]
+        self.needs = [{} for _ in starts]
+        self._ranges: list[list[Box]] = [[] for _ in range(stages)]  # per stage and step; of those that do not run, too
+        whole = {dim: (0, own) for dim, own in zip(self.stages.last.dims, self.stages.last.sizes, strict=True)}
+        for step, low in enumerate(starts):
+            tile = {} if self.loop is None else {self.loop: (low, min(low + self.tile, size))}
+            self._put(step, stages - 1, whole | tile, runs=True)
+        for stage in reversed(range(stages - 1)):
+            self._walk(stage)
+            if all(boxes[stage] is None for boxes in self.boxes):
+                raise NoGroupError(f"no step needs what {self.stages.layers[stage].name} makes")
+        self._check_ranks()
 
     @property
     def steps(self) -> int:
         """The number of steps."""
         return len(self.boxes)
 
-    def _need(self, producer: int, boxes: list[Box | None]) -> tuple[Span, ...] | None:
-        """What later stages read of what a stage makes, in its own coordinates; None: nothing."""
-        spans: dict[str, Span] = {}
-        running = False
-        for _, consumer, name, ranks in self.stages.consumers(producer):
-            box = boxes[consumer]
-            if box is None:
-                continue
-            running = True
-            for rank, (dim, zeros) in zip(self.stages.tensor(consumer, name).ranks, ranks, strict=True):
-                if dim is not None:
-                    low = sum(term.coef * box[term.dim][0] for term in rank) - zeros
-                    high = sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1 - zeros
-                    before = spans.get(dim, (low, high))
-                    spans[dim] = min(low, before[0]), max(high, before[1])
-        if not running:
-            return None
-        return tuple(spans.get(rank[0].dim, (0, 1)) for rank in self.stages.layers[producer].output.ranks)
+    @cached_property
+    def moved(self) -> tuple[frozenset[str], ...]:
+        """Per stage the dims that the loop moves."""
+        return self.stages.moved(self.loop)
 
-    def _box(self, stage: int, need: tuple[Span, ...], covered: dict[int, list[Span]]) -> Box | None:
-        """What a stage computes for a need: what is within its sizes, and was not computed before if that stays."""
-        layer = self.stages.layers[stage]
+    def _put(self, step: int, stage: int, ranges: Box, *, runs: bool) -> None:
+        """Set what a stage computes in a step: nothing where it does not run, or a range is empty."""
+        if all(low < high for low, high in ranges.values()):
+            ranges = self._seen(stage, ranges)
+            self.boxes[step][stage] = ranges if runs else None
+        self._ranges[stage].append(ranges)
+
+    def _walk(self, stage: int) -> None:
+        """Find what is needed of what a stage makes, and what it computes of that: what was not computed before, if
+        that stays."""
+        layer, moved = self.stages.layers[stage], self.moved[stage]
         dims = [rank[0].dim for rank in layer.output.ranks]
-        spans = [(max(low, 0), min(high, layer.size(dim))) for (low, high), dim in zip(need, dims, strict=True)]
-        if any(low >= high for low, high in spans):
-            return None  # zeros of padding alone
-        new = spans if not self.retains or stage not in covered else _beyond(spans, covered[stage])
-        if new is None:
-            return None
-        before = covered.get(stage, spans)
-        covered[stage] = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(spans, before, strict=True)]
-        box = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
-        return box | dict(zip(dims, new, strict=True))
+        spans = {dim: self._spans(stage, dim) for dim in dims}
+        running = [self._read_in(step, stage) for step in range(self.steps)]
+        anew = self._anew(spans, moved)
+        whole = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
+        covered, begun = dict.fromkeys(dims, 0), False
+        for step in range(self.steps):
+            need = {dim: own if (own := spans[dim][step]) is not None else EMPTY for dim in dims}
+            if running[step] and all(low < high for low, high in need.values()):
+                self.needs[step][stage] = tuple(need[dim] for dim in dims)
+            ranges = {dim: (max(low, 0), min(high, layer.size(dim))) for dim, (low, high) in need.items()}
+            for dim in dims:
+                low, high = ranges[dim]
+                if dim in anew and low < high:
+                    ranges[dim] = max(low, covered[dim]), high
+                    covered[dim] = max(covered[dim], high)
+            once = self.retains and not moved
+            self._put(step, stage, whole | ranges, runs=running[step] and not (once and begun))
+            begun = begun or self.boxes[step][stage] is not None
+
+    def _read_in(self, step: int, producer: int) -> bool:
+        """Whether a stage runs in a step that reads what another makes."""
+        return any(self.boxes[step][read.consumer] is not None for read in self.stages.consumers(producer))
+
+    def _spans(self, producer: int, dim: str) -> list[Span | None]:
+        """What is needed along a dim in each step: around all that stages read along it, where the loop moves all of
+        that; else around what they read in all steps. None: nothing."""
+        spans: list[list[Span]] = [[] for _ in range(self.steps)]
+        named = False
+        for read in self.stages.consumers(producer):
+            for rank, (own, zeros) in zip(
+                self.stages.tensor(read.consumer, read.tensor).ranks, read.ranks, strict=True
+            ):
+                named = named or own == dim
+                for step, box in enumerate(self._ranges[read.consumer] if own == dim else []):
+                    ends = [box[term.dim] for term in rank]
+                    if all(low < high for low, high in ends):
+                        low = sum(term.coef * low for term, (low, _) in zip(rank, ends, strict=True))
+                        high = sum(term.coef * (high - 1) for term, (_, high) in zip(rank, ends, strict=True)) + 1
+                        spans[step].append((low - zeros, high - zeros))
+        if not named:
+            return [(0, 1)] * self.steps
+        if dim not in self.moved[producer]:
+            return [_around([span for own in spans for span in own])] * self.steps
+        return [_around(own) for own in spans]
+
+    def _anew(self, spans: dict[str, list[Span | None]], moved: frozenset[str]) -> list[str]:
+        """The dims along which a stage computes only what is new: the one that the loop moves, if words stay and some
+        are needed in several steps. Raises NoGroupError where what is new would be no box."""
+        if not self.retains or not moved or not all(_overlap(spans[dim]) for dim in moved):
+            return []
+        if len(moved) > 1:
+            raise NoGroupError("what a stage would compute anew is no box: a loop moves several ranks")
+        (dim,) = moved
+        own = [span for span in spans[dim] if span is not None]
+        if any(b[0] < a[0] or b[1] < a[1] for a, b in pairwise(own)):
+            raise NoGroupError("what a stage would compute anew is no box: a loop goes back")
+        return [dim]
+
+    def _seen(self, stage: int, box: Box) -> Box:
+        """A box without the keys that a causal mask hides from all its queries: query by query, what each sees.
+
+        Raises NoGroupError where it has a part of rows that an operator needs whole.
+        """
+        layer = self.stages.layers[stage]
+        for read in self.stages.inputs(stage):
+            if read.operator is None or not read.operator.rows:
+                continue
+            dims = self.stages.row_dims(stage, read.tensor, adds=True)
+            cut = any(box[dim] != (0, layer.size(dim)) for dim in dims)
+            if cut and (not read.streaming or read.causal is not None):
+                raise NoGroupError(f"{read.through} needs whole rows")
+            if (causal := read.causal) is not None:
+                (low, high), keys = box[causal.query], layer.size(causal.key)
+                rows = [i % causal.queries for i in range(low, min(high, low + causal.queries))]
+                box = box | {causal.key: (0, keys - causal.queries + 1 + max(rows))}
+        return box
+
+    def _check_ranks(self) -> None:
+        """Raise NoGroupError where a causal mask moves several ranks of a tensor that is not between stages."""
+        for stage, layer in enumerate(self.stages.layers):
+            if any(read.causal is not None for read in self.stages.inputs(stage)):
+                own = [box for boxes in self.boxes if (box := boxes[stage]) is not None]
+                dims = {dim for dim in layer.dims if any(box[dim] != own[0][dim] for box in own)}
+                for tensor in layer.tensors:
+                    ranks = [rank for rank in tensor.ranks if any(term.dim in dims for term in rank)]
+                    if len(ranks) > 1 and tensor.name not in self.stages.between[stage]:
+                        raise NoGroupError(f"a causal mask moves several ranks of {tensor.name}")
 
     def sizes(self, step: int, stage: int) -> dict[str, int] | None:
         """The sizes of a stage in a step; None where it does not run."""
@@ -94,29 +171,23 @@ class Trace:
     def repeats(self) -> bool:
         """Whether some word between stages is needed in several steps."""
         for producer in range(len(self.stages.layers) - 1):
+            ranks = [rank[0].dim for rank in self.stages.layers[producer].output.ranks]
+            moved = [rank for rank, dim in enumerate(ranks) if dim in self.moved[producer]]
             needs = [own[producer] for own in self.needs if producer in own]
-            for i, one in enumerate(needs):
-                if any(_meet(one, other) for other in needs[i + 1 : i + 2]):
-                    return True
+            if self.steps > 1 and all(_overlap([own[rank] for own in needs]) for rank in moved):
+                return True
         return False
 
 
-def _beyond(spans: list[Span], covered: list[Span]) -> list[Span] | None:
-    """What is new of a box beside one that is there; None where nothing is. Raises NoGroupError where it is no box."""
-    pairs = list(zip(spans, covered, strict=True))
-    beyond = [i for i, ((low, high), own) in enumerate(pairs) if low < own[0] or high > own[1]]
-    if not beyond:
-        return None
-    if any(spans[i][0] >= covered[i][1] for i in beyond):
-        return spans
-    i = beyond[0]
-    if len(beyond) > 1 or spans[i][0] < covered[i][0]:
-        raise NoGroupError("what a stage would compute anew is no box")
-    return [*spans[:i], (covered[i][1], spans[i][1]), *spans[i + 1 :]]
+def _around(spans: Sequence[Span]) -> Span | None:
+    """The least range around some; None where there are none."""
+    return (min(low for low, _ in spans), max(high for _, high in spans)) if spans else None
 
 
-def _meet(one: tuple[Span, ...], other: tuple[Span, ...]) -> bool:
-    return all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
+def _overlap(spans: Sequence[Span | None]) -> bool:
+    """Whether two ranges share an index."""
+    own = sorted(span for span in spans if span is not None)
+    return any(b[0] < a[1] for a, b in pairwise(own))
 
 
 @dataclass(eq=False)
@@ -146,14 +217,9 @@ class Walks:
         return trace
 
     def moved(self, loop: str) -> tuple[frozenset[str], ...]:
-        """Return per stage the dims whose ranges a loop changes, in steps of one."""
+        """Return per stage the dims whose ranges a loop moves."""
         if loop not in self._moved:
-            own, moved = self.trace(loop, 1, retains=False), []
-            for stage, whole in enumerate(self.whole.boxes[0]):
-                boxes = [box for boxes in own.boxes if (box := boxes[stage]) is not None]
-                assert whole is not None, "without loops each stage runs"
-                moved.append(frozenset(dim for dim in whole if any(box[dim] != whole[dim] for box in boxes)))
-            self._moved[loop] = tuple(moved)
+            self._moved[loop] = self.stages.moved(loop)
         return self._moved[loop]
 
     @cached_property
@@ -176,4 +242,8 @@ class Walks:
         windows = {term.dim for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
         if last.size(dim) == 1 or (dim in windows and dim not in last.output.dims):
             return False
-        return any(needs != self.whole.needs[0] for needs in self.trace(dim, 1, retains=False).needs)
+        try:
+            self.trace(dim, 1, retains=False)
+        except NoGroupError:
+            return False
+        return any(self.moved(dim)[:-1])

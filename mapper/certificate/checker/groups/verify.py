@@ -28,6 +28,10 @@ from .stages import Stages
 from .sums import Machine
 from .traces import NoGroupError, Walks
 
+# relative: of groups nothing is lower by more. A bound of a layer may be above the truth by TOLERANCE, and so may a sum
+# of energy + slope x cycles: of the objective that is a few times as much
+GROUP_TOLERANCE = 1e-8
+
 
 @dataclass(frozen=True)
 class VerifiedGroup:
@@ -40,6 +44,7 @@ class VerifiedGroup:
     lower_bound: float
     optimal: bool
     tiles: dict[str, tuple[int, int]]  # per shared dim its size, and how many of its tiles the proof is about
+    remainders: tuple[str, ...]  # the slots that may have them
     costs: Charges
     bounded: int  # combinations of tiles and kept tensors that were bounded
     summed: int  # groups that sums of layers rule out
@@ -85,6 +90,7 @@ class _Check:
             bound,
             bound >= value * (1 - TOLERANCE),
             tiles,
+            tuple(self.proof.remainders),
             self.costs,
             bounded,
             summed,
@@ -131,8 +137,7 @@ class _Check:
         """Check the best group with its mappings, and return its value. Raises Refused."""
         proof = self.proof
         group, level = self._group(proof.best), self._level(proof.best.keeper)
-        kinds, (energy, took) = Counter(group.kinds), group.transfers(self.arch, level, self.table, self.costs)
-        cycles = float(took)
+        kinds, (energy, cycles) = Counter(group.kinds), self._beside(group, level)
         for own in proof.best_layers:
             layer = self.stages.layers[own.stage] if 0 <= own.stage < len(self.stages.layers) else None
             if layer is None or list(own.sizes) != list(layer.dims):
@@ -155,6 +160,12 @@ class _Check:
                 raise Refused(f"its group takes {counted:.12g} {name}, and not {claim:.12g}")
         return float(objective.value(energy, cycles))
 
+    def _beside(self, group: GroupSteps, level: int) -> tuple[float, float]:
+        """Energy and cycles of all that is no layer: kept tensors that move, and operators."""
+        pj, took = group.transfers(self.arch, level, self.table, self.costs)
+        pass_pj, passing = group.passes((self.arch, level, self.table), self.costs)
+        return pj + pass_pj, float(took + passing)
+
     def _problem(self, arch: Architecture, work: Workload) -> Problem:
         arch, table = expanded(arch, self.table, work)
         flags = [slot.name in self.proof.remainders for slot in arch.slots]
@@ -162,7 +173,7 @@ class _Check:
 
     def _cover(self, objective: Objective, bound: float) -> tuple[int, int]:
         """Check that no group is below a bound. Returns what was bounded, and what sums rule out. Raises Refused."""
-        least, bounded, summed = bound * (1 - TOLERANCE) * (1 - SLACK), 0, 0
+        least, bounded, summed = bound * (1 - GROUP_TOLERANCE) * (1 - SLACK), 0, 0
         if bound <= 0:
             return 0, 0
         for keeper in self.proof.keepers:
@@ -187,14 +198,16 @@ class _Check:
             raise Refused(f"a group that shares {loops} may be below the bound, and nothing is said of it")
         level, (energy, fewest) = self._level(keeper), bounds
         lines = [(0.0, energy)]
-        pj, took = group.transfers(self.arch, level, self.table, self.costs)
+        pj, took = self._beside(group, level)
         for own in self._sums[key]:
-            number = self._sum(own, keeper, group)
+            number = self._sum(own, keeper, group) * (1 - TOLERANCE)
+            if not np.isfinite(number + pj + (own.slope or 0.0) * took):
+                raise Refused("a sum is no number")
             if own.slope is None:
                 fewest = max(fewest, number + took)
             else:
                 lines.append((own.slope, number + pj + own.slope * took))
-        if _least_above(lines, fewest, objective) < least:
+        if not _least_above(lines, fewest, objective) >= least:
             raise Refused("the sums of a group leave room below the bound")
 
     def _sum(self, own: CertifiedSum, keeper: str, group: GroupSteps) -> float:
@@ -259,7 +272,8 @@ def _least_above(lines: Sequence[tuple[float, float]], fewest: float, objective:
         for other, other_least in lines[:i]:
             if slope != other:
                 places.add(max(fewest, (least - other_least) / (slope - other)))
-    return min(
-        float(objective.value(max(0.0, max(least - slope * cycles for slope, least in lines)), cycles))
-        for cycles in places
-    )
+    values = []
+    for cycles in places:
+        energy = max(0.0, *(least - slope * cycles for slope, least in lines))
+        values.append(float(objective.value(energy, cycles)) if np.isfinite(energy * cycles) else 0.0)
+    return min(values)

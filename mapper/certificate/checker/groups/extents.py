@@ -1,0 +1,59 @@
+"""The words of a tensor in boxes of a stage: where they begin and end along each rank, and how many are different."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .....workloads import Rank
+from ....mapping import Ints, unique_rows
+from .traces import Box, Walks
+
+
+def ends_of(ranks: Sequence[Rank], box: Box) -> tuple[int, ...]:
+    """Both ends along each rank."""
+    ends = []
+    for rank in ranks:
+        ends.append(sum(term.coef * box[term.dim][0] for term in rank))
+        ends.append(sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1)
+    return tuple(ends)
+
+
+def joined(plain: tuple[int, ...], chosen: Sequence[tuple[int, ...]]) -> list[int]:
+    """The ends where each loop has changed those that it moves."""
+    ends = list(plain)
+    for own in chosen:
+        ends = [new if new != old else now for now, new, old in zip(ends, own, plain, strict=True)]
+    return ends
+
+
+def fewest_words(walks: Walks, stage: int, name: str) -> int:
+    """Count the words of a tensor that a stage reads or makes whatever the tiles: those of its steps index by index.
+
+    A larger tile may have words between those, and where words stay the next may leave them out again.
+    """
+    number, whole = 1, walks.whole.boxes[0][stage]
+    assert whole is not None, "without loops each stage runs"
+    for rank in walks.stages.tensor(stage, name).ranks:
+        boxes = [whole]
+        for loop in walks.shared:
+            for dim in walks.moved(loop)[stage] & {term.dim for term in rank}:
+                runs = [
+                    box[dim] for own in walks.trace(loop, 1, retains=False).boxes if (box := own[stage]) is not None
+                ]
+                boxes = [whole | {dim: (i, i + 1)} for i in sorted({i for span in runs for i in range(*span)})]
+        ends = np.array([ends_of([rank], box) for box in boxes], np.int64)
+        number *= distinct_words(ends[:, :1], ends[:, 1:])
+    return number
+
+
+def distinct_words(low: Ints, high: Ints) -> int:
+    """Count the different words of boxes whose ends are products of steps: the product of those along each rank."""
+    number = 1
+    for rank in range(low.shape[1]):
+        pairs, _ = unique_rows(np.stack([low[:, rank], high[:, rank]], axis=1))
+        reached, words = None, 0
+        for a, b in pairs.tolist():
+            words += b - a if reached is None or a >= reached else max(b - reached, 0)
+            reached = b if reached is None else max(reached, b)
+        number *= words
+    return number

@@ -27,9 +27,11 @@ from .schema_files import SCHEMAS, faults
 from .strategies import paths
 
 ARCHS = sorted(ROOT.glob("arch/*.yaml")) + [ROOT / "examples/machine.yaml"]
-WORKLOADS = sorted(ROOT.glob("workloads/*.yaml")) + [
-    ROOT / name for name in ("examples/layer.yaml", "examples/network.yaml", "experiments/kernels.yaml")
-]
+WORKLOADS = (
+    sorted(ROOT.glob("workloads/*.yaml"))
+    + [ROOT / name for name in ("examples/layer.yaml", "examples/network.yaml", "examples/block.yaml")]
+    + [*ROOT.glob("experiments/groups/*.yaml"), ROOT / "experiments/kernels.yaml"]
+)
 SWEEPS = [ROOT / "examples/sweep.yaml", ROOT / "experiments/array_sizes.yaml"]
 MAPPINGS = [
     *ROOT.glob("docs/examples/*mapping*.yaml"),

@@ -159,14 +159,26 @@ def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress 
         yield None if show is None else lambda layer, recorder: show(together.line(layer, recorder))
 
 
+class Every:
+    """Says when a log has its next line: at first, and after EVERY seconds."""
+
+    def __init__(self) -> None:
+        self.last = -EVERY
+
+    def now(self, *, always: bool = False) -> bool:
+        """Whether it is time for a line."""
+        if not always and time.monotonic() - self.last < EVERY:
+            return False
+        self.last = time.monotonic()
+        return True
+
+
 def _log(together: Progressing) -> Progress:
-    last = -EVERY
+    every = Every()
 
     def show(layer: Workload, recorder: Recorder) -> None:
-        nonlocal last
-        now, parts = time.monotonic(), together.line(layer, recorder)
-        if recorder.statistics.ended or now - last >= EVERY:
-            last = now
+        parts = together.line(layer, recorder)
+        if every.now(always=bool(recorder.statistics.ended)):
             write_line(text_of(parts))
 
     return show

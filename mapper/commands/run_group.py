@@ -1,13 +1,16 @@
 """`ruby-map ARCH NETWORK --group A+B` searches the layers of a network as one fused group."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ..certificate import GroupCertificate, write_group_certificate
-from ..exploration import explore_group, group_faults
+from ..exploration import GroupProgress, explore_group, group_faults
 from ..mapspace import PRESETS
 from ..report.groups import GroupResult, write_group_folder
 from ..runtime import print_message, print_result
@@ -15,6 +18,7 @@ from ..search.options import SearchOptions
 from ..searchers import option_faults
 from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
 from .map_options import costs
+from .progress import Every, Part, live_line, write_line
 from .ruby_map import MapRequest
 
 # what a search of groups takes of the options of ruby-map
@@ -50,8 +54,29 @@ def search_group(
     if faults or not isinstance(work, Network) or preset is None:
         raise InputError(dict.fromkeys(faults))
     names = [name.strip() for name in request.group.split("+")]
-    result = explore_group(work, names, (machine, table, costs(request)), preset, options)
+    with _progress(request.log) as progress:
+        result = explore_group(work, names, (machine, table, costs(request)), preset, options, progress)
     return _show(request, result)
+
+
+@contextmanager
+def _progress(log: bool) -> Iterator[Callable[[GroupProgress], None] | None]:
+    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
+    if log:
+        every = Every()
+        yield lambda step: write_line(_line(step)) if every.now() else None
+        return
+    with live_line("bounding tiles") as show:
+        yield None if show is None else lambda step: show([Part(_line(step))])
+
+
+def _line(step: GroupProgress) -> str:
+    """Format how many groups are solved, the best, what none is below, and the effort that is used."""
+    below = f"the best possible at most {1 - step.lower_bound / step.best:.2%} below" if step.best < inf else ""
+    best = f", best {step.best:.4g}, {below}" if below else ", none yet"
+    return f"{step.solved:,} groups solved{best}" + (
+        "" if step.effort is None else f", {step.effort:.0%} of the effort"
+    )
 
 
 def _show(request: MapRequest, result: GroupResult) -> int:

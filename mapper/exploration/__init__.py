@@ -3,7 +3,7 @@
 from .api import Request, evaluate, explore, explored, one_layer_faults
 from .diagnose import exceeded_limits
 from .draw_valid import draw_valid
-from .group import explore_group, group_faults
+from .group import GroupProgress, explore_group, group_faults
 from .inputs import equal_layers, layers_of, load
 from .layer import Progress
 from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
@@ -27,6 +27,7 @@ __all__ = [
     "evaluate_plan",
     "executed_plan",
     "explore",
+    "GroupProgress",
     "explore_group",
     "group_faults",
     "explored",

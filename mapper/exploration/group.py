@@ -1,7 +1,8 @@
 """Explores a fused group: the best of all memories that may be its keeper, beside its layers alone."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Self
 
 from ...arch import Architecture
 from ...energy import EnergyTable
@@ -17,6 +18,23 @@ from .api import Request, explored
 from .time_slices import Study
 
 STEPS_A_ROW = 4  # of the effort: with little of it fewer tiles are bounded
+
+
+@dataclass(frozen=True)
+class GroupProgress:
+    """How far a search of groups is."""
+
+    solved: int  # groups whose layers were solved
+    best: float  # by the objective; inf before the first
+    lower_bound: float
+    effort: float | None  # the share that is used; None: it has no limit
+
+    @classmethod
+    def of(cls, search: GroupSearch) -> Self:
+        """Read it of a search."""
+        steps = search.limits.steps
+        used = None if not steps else min(1.0, search.statistics.steps / steps)
+        return cls(search.solved, search.value, search.lower_bound, used)
 
 
 def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
@@ -39,9 +57,9 @@ def explore_group(
     machine: tuple[Architecture, EnergyTable, Charges],
     mapspace: Preset,
     options: SearchOptions,
-    progress: Callable[[GroupSearch], None] | None = None,
+    progress: Callable[[GroupProgress], None] | None = None,
 ) -> GroupResult:
-    """Search the groups of the layers of these names, and the layers alone.
+    """Search the groups of the layers of these names, and the layers alone; `progress` is told after each group.
 
     Raises InputError with what is wrong with the names, and where no memory can be the keeper.
     """
@@ -55,7 +73,7 @@ def explore_group(
         for level in keepers(arch, stages, links)
     ]
     search = GroupSearch(families, options.goal.minimised[0], options)
-    outcome = search.run(progress)
+    outcome = search.run(None if progress is None else lambda own: progress(GroupProgress.of(own)))
     return GroupResult(
         tuple(stage.name for stage in stages),
         arch.name,

@@ -1,4 +1,6 @@
-"""The object of a fused group: `ruby-map --group --json`."""
+"""The objects of fused groups: `ruby-map --group --json`, plans, certificates."""
+
+from typing import Any
 
 from .values import Amount, Count, Entry, Number, Output
 
@@ -219,3 +221,45 @@ class GroupModel(Output):
     """With --simulate."""
     explanation: list[str] | None = None
     """With --explain, line by line."""
+
+
+class VerifiedGroup(Output):
+    """What is verified of the groups of some layers."""
+
+    stages: list[str]
+    """The layers, in turn."""
+    keepers: list[str]
+    """Every memory that may be the keeper."""
+    objective: str
+    """Its name."""
+    value: Number
+    """Of the best group."""
+    lower_bound: Number
+    """No group that shares the dims of `tiles` is lower."""
+    optimal: bool
+    """Whether both are equal."""
+    tiles: dict[str, tuple[Count, Count]]
+    """By shared dim its size, and how many of its tiles the proof is about."""
+    remainders: list[str]
+    """The slots that may have remainders."""
+    costs: dict[str, Any]
+    """What is charged beside the actions."""
+    bounded: Count
+    """Combinations of tiles and kept tensors that were bounded."""
+    summed: Count
+    """Groups that sums of proofs of layers rule out."""
+    layers: Count
+    """Proofs of layers that were verified."""
+
+
+class CheckedGroup(Output):
+    """The object of `ruby-check --json` for a proof about groups that holds."""
+
+    verified: bool
+    """true."""
+    arch: str
+    """The machine."""
+    group: VerifiedGroup
+    """What is verified."""
+    seconds: Amount
+    """Of the check."""

@@ -20,7 +20,7 @@ from .commands import (
 )
 from .comparisons import Compared
 from .differences import Difference
-from .groups import Group, GroupModel
+from .groups import CheckedGroup, Group, GroupModel
 from .inputs import mapping_schema, plan_schema, sweep_schema, transforms_schema
 from .results import Best, Layer, Model, Network
 from .sweeps import Pareto, Results, Summary
@@ -42,7 +42,7 @@ OUTPUTS: Mapping[str, object] = {
     "model": Model,  # ruby-model --json
     "difference": Difference,  # ruby-model A B --json, --set
     "energy": Energies,
-    "check": Checked | Refused,
+    "check": Checked | CheckedGroup | Refused,
     "sweep-summary": Summary,
     "pareto": Pareto,
     "sweep-results": Results,

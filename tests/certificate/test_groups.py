@@ -1,6 +1,7 @@
 """The checker of groups against the executor, its bounds against those of single layers, and certificates forged."""
 
 import copy
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -24,17 +25,21 @@ from ruby_map.mapper.certificate.checker.groups.traces import NoGroupError, Walk
 from ruby_map.mapper.certificate.checker.groups.verify import _Check
 from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
+from ruby_map.mapper.commands.ruby_check import main as ruby_check
+from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.fusion import Link, NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.workloads import Network, Workload
+from ruby_map.workloads import Network, Tensor, Term, Workload
 from ruby_map.workloads.operators import Causal
 from ruby_map.workloads.spec import Edge
+from typer.testing import CliRunner
 
 from ..conftest import DEEP
 from ..fusion.groups import groups
 from ..fusion.test_search import families
+from ..schema_files import object_faults
 from ..strategies import plain
 
 
@@ -313,3 +318,43 @@ def test_sums_that_overflow_are_refused(made, monkeypatch):
     monkeypatch.setattr(_Check, "_layer", lambda *_: 1.7e308)
     with pytest.raises(Refused, match="no number"):
         verify_group(GroupProof.model_validate(data), family.arch, network, family.energies)
+
+
+def test_words_between_the_steps_of_a_stride_need_not_move():
+    """A reader of every fourth row needs two of five: small tiles of what makes them read no others."""
+    made = Workload("s0", tuple("MNK"), (5, 2, 3), (plain("A", "MK"), plain("W", "KN"), plain("Z", "MN", output=True)))
+    strided = Tensor("A", ((Term("M", 4),), (Term("K"),)))
+    reader = Workload("s1", tuple("MNK"), (2, 3, 2), (strided, plain("W", "KN"), plain("Z", "MN", output=True)))
+    links = (Link(0, 1, "A", (("M", 0), ("N", 0))),)
+    walks = Walks(Stages.of(network_of((made, reader), links), ["s0", "s1"]))
+    assert walks.shared == ["M", "K"]
+    assert fewest_words(walks, 0, "A") == 2 * 3
+    assert fewest_words(walks, 0, "W") == 3 * 2
+    assert fewest_words(walks, 1, "Z") == 2 * 3
+    one_row = GroupSteps(walks, (("M", 1),), frozenset(), ((0, "A", 1),))
+    assert one_row.moves(0, "A", 1).distinct == 2 * 3
+
+
+def test_a_certificate_as_a_file_says_what_it_is_about(tmp_path):
+    """Written, verified by the command in text and JSON, and refused of another network."""
+    net, proof = tmp_path / "net.yaml", str(tmp_path / "proof.json.gz")
+    text = (
+        "layers:\n"
+        "  - {name: a, shape: matmul, sizes: {N: 6, K: 3, M: 4}}\n"
+        "  - {name: b, shape: matmul, sizes: {N: 6, K: 4, M: 2}, from: {Inputs: a}, through: {Inputs: softmax}}\n"
+    )
+    net.write_text(text)
+    options = ["--group", "a+b", "--mapspace", "pfm", "--leakage", "--certificate", proof]
+    done = CliRunner().invoke(ruby_map, ["eyeriss_like", str(net), *options])
+    assert done.exit_code == 0, done.output
+    done = CliRunner().invoke(ruby_check, ["eyeriss_like", str(net), proof])
+    assert done.exit_code == 0, done.output
+    assert "remainders at no slot, with leakage: no group whose shared loops are over N has a lower EDP" in done.stdout
+    done = CliRunner().invoke(ruby_check, ["eyeriss_like", str(net), proof, "--json"])
+    said = json.loads(done.stdout)
+    assert not object_faults("run_check", said)
+    assert said["group"]["remainders"] == []
+    assert said["group"]["tiles"] == {"N": [6, 6]}
+    net.write_text(text.replace(", through: {Inputs: softmax}", ""))
+    done = CliRunner().invoke(ruby_check, ["eyeriss_like", str(net), proof, "--json"])
+    assert (done.exit_code, json.loads(done.stdout)["verified"]) == (1, False)

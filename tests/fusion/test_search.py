@@ -1,6 +1,7 @@
 """The search of groups against every group: all tiles, orders, retained loops, kept tensors and mappings."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import permutations, product
 
@@ -229,3 +230,20 @@ def test_tiles_of_large_dims_are_few():
     assert large[-1] == 100_000_008
     assert len(large) < 1_200
     assert len(tiles_of(2_000, 20)) <= 22
+
+
+def test_a_log_says_how_far_the_search_is(tmp_path):
+    """A line after the first group: what is solved, the best, and how far below the best possible may be."""
+    from ruby_map.mapper.commands.ruby_map import main
+    from typer.testing import CliRunner
+
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "layers:\n"
+        "  - {name: a, shape: matmul, sizes: {N: 6, K: 3, M: 4}}\n"
+        "  - {name: b, shape: matmul, sizes: {N: 6, K: 4, M: 2}, from: {Inputs: a}}\n"
+    )
+    done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", "a+b", "--log"])
+    assert done.exit_code == 0, done.output
+    line = r"\d+ groups solved, best \S+, the best possible at most [\d.]+% below, \d+% of the effort"
+    assert re.search(line, done.stderr), done.stderr

@@ -109,6 +109,20 @@ def test_recorded_sizes():
     assert list(found["matmul_100"]["16"].values()) == [10017, 47048, 10427439, 28941445]
 
 
+def test_recorded_fused_peers():
+    """All runs in RTL count the same words, in 0.95 to 1.2 of the cycles; no pair costs more than AccelForge's."""
+    found = recorded("fused_peers")
+    assert len(found["rtl"]) == 76
+    assert all(row["equal"] for row in found["rtl"])
+    assert all(0.95 <= row["cycles_rtl"] / row["cycles"] <= 1.2 for row in found["rtl"])
+    for row in found["accelforge"]:
+        assert row["optimal"], row["pair"]
+        assert row["energy_pj"] <= row["accelforge"]["energy_pj"]
+        assert row["objective"] == "energy" or row["cycles"] <= row["accelforge"]["cycles"]
+    energy = {halo: own["energy_pj"] for halo, own in found["stacks"].items()}
+    assert energy["recompute"] / energy["retain"] == pytest.approx(1.095, rel=0.03)
+
+
 def test_recorded_toy():
     """20 steps with perfect factors or remainders in time alone, 17 with remainders in space."""
     best = recorded("toy")["best"]

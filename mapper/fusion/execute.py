@@ -98,12 +98,13 @@ class _Run:
                 continue
             dims = {term.dim for rank in tensor_named(layer, link.tensor).ranks for term in rank} - layer.output.dims
             cut = any(ends[dim] != (0, layer.size(dim)) for dim in dims)
-            if cut and (not link.streaming or link.causal):
+            mask = link.mask
+            if cut and (not link.streaming or mask is not None):
                 raise NoBoxError(f"{layer.name} would read rows in parts")
-            if link.causal is not None:
-                rows, keys = range(*ends[link.causal.query]), range(layer.size(link.causal.key))
+            if mask is not None:
+                rows, keys = range(*ends[mask.query]), range(layer.size(mask.key))
                 seen = [key for key in keys if any(sees(link, layer, row, key) for row in rows)]
-                ends = ends | {link.causal.key: (0, max(seen) + 1)}
+                ends = ends | {mask.key: (0, max(seen) + 1)}
         return ends
 
     def _plan_stage(self, stage: int) -> None:

@@ -33,6 +33,11 @@ class Link:
         """The operator on its words."""
         return OPERATORS[self.through] if self.through else None
 
+    @property
+    def mask(self) -> Causal | None:
+        """The causal mask, where it hides anything."""
+        return self.causal if self.causal is not None and self.causal.hides else None
+
 
 @dataclass(frozen=True)
 class Group:

@@ -174,8 +174,27 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
         computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
         if computed[stage].idle:
             raise ValueError(f"no step needs what {group.stages[stage].name} makes: zeros of padding are read alone")
+        _check_rest(group, between[stage], [computed[link.consumer] for link in links])
+    for stage, box in computed.items():
+        _check_apart(group, stage, box)
     _check_order(group, between)
     return tuple(computed[stage] for stage in range(len(group.stages))), between
+
+
+def _check_rest(group: Group, needed: Between, readers: Sequence[Box]) -> None:
+    """Raise ValueError where no reader of a tensor runs in some steps of a loop that moves nothing of it: it would be
+    needed in the others alone."""
+    for loop in group.loops:
+        trips = group.trips(loop)
+        running = np.zeros(trips, bool)
+        for box in readers:
+            running[box.running(loop, trips)] = True
+        nothing = np.zeros(trips, bool)
+        for interval in needed.moved(loop):
+            nothing |= interval.lengths == 0
+        if loop not in needed.once and not (running | nothing).all():
+            name = group.stages[needed.producer].name
+            raise ValueError(f"in some steps of {loop} no stage reads what {name} makes, of which it moves nothing")
 
 
 def _check_order(group: Group, between: dict[int, Between]) -> None:
@@ -219,11 +238,10 @@ def _masked(group: Group, stage: int, box: Box) -> Box:
             raise ValueError(
                 f"{link.through} needs whole rows: no loop over {', '.join(cut)} is shared unless it streams"
             )
-        if link.causal is not None:
+        if link.mask is not None:
             if cut:
                 raise ValueError(f"with a causal mask no loop over {', '.join(cut)} is shared")
-            box = replace(box, dims=box.dims | {link.causal.key: _seen(link.causal, layer, box)})
-            _check_apart(group, stage, box)
+            box = replace(box, dims=box.dims | {link.mask.key: _seen(link.mask, layer, box)})
     return box
 
 
@@ -232,7 +250,7 @@ def _check_apart(group: Group, stage: int, box: Box) -> None:
     for tensor in group.stages[stage].tensors:
         loops = [own.loop for own in map(box.along, tensor.ranks) if own.loop is not None]
         if len(set(loops)) < len(loops) and not group.intermediate(stage, tensor.name):
-            raise ValueError(f"with a causal mask one loop moves several ranks of {tensor.name}")
+            raise ValueError(f"under a causal mask one loop moves several ranks of {tensor.name}")
 
 
 def _seen(causal: Causal, layer: Workload, box: Box) -> Interval:

@@ -17,7 +17,7 @@ def steps_of(group: Group) -> list[Step]:
 
 def moved_with_masks(group: Group, stage: int, moving: Moving) -> Moving:
     """Add the keys of causal masks to what loops move: they move with the queries."""
-    masks = [link.causal for link in group.inputs(stage) if link.causal is not None]
+    masks = [link.mask for link in group.inputs(stage) if link.mask is not None]
     return {**moving, **{mask.key: moving.get(mask.query, frozenset()) for mask in masks}}
 
 
@@ -49,16 +49,16 @@ def needed_words(group: Group, stage: int, moving: Moving, boxes: Sequence[Mappi
             elsewhere = {dim for other in links for dim, _ in other.ranks} - {dim for dim, _ in link.ranks}
             for rank, along in enumerate(zip(*_read(group, link, boxes[link.consumer][step]), strict=True)):
                 if output.ranks[rank][0].dim not in elsewhere:
-                    read.setdefault((rank, _alike(group, step, loops[rank])), set()).update(along)
+                    read.setdefault((rank, _indices(group, step, loops[rank])), set()).update(along)
     needed: dict[Step, Words] = {}
     for step in steps_of(group):
-        every = [read.get((rank, _alike(group, step, own)), set[int]()) for rank, own in enumerate(loops)]
+        every = [read.get((rank, _indices(group, step, own)), set[int]()) for rank, own in enumerate(loops)]
         words = product(*(range(min(along), max(along) + 1) if along else () for along in every))
         needed[step] = frozenset(words) if set(enumerate(step)) <= running else frozenset()
     return needed
 
 
-def _alike(group: Group, step: Step, loops: frozenset[str]) -> Step:
+def _indices(group: Group, step: Step, loops: frozenset[str]) -> Step:
     """The indices of some loops in a step."""
     return tuple(index for index, loop in zip(step, group.loops, strict=True) if loop in loops)
 

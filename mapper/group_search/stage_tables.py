@@ -1,8 +1,10 @@
 """Least energy and cycles of a stage in all steps of all combinations of tiles, from those of layers of all sizes."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
+from operator import and_
 
 import numpy as np
 
@@ -83,12 +85,19 @@ class StageTables:
     def _with_passes(
         self, energy: Floats, cycles: Floats, largest: Mapping[str, int], *, accumulates: bool
     ) -> tuple[Floats, Floats]:
-        """Add what operators on words between stages take at least, in a group whose loops cut all rows or none."""
+        """Add what operators on words between stages take at least, whatever the loops.
+
+        Rows count as cut in steps that add to sums, if each loop that may be the reason cuts them.
+        """
         family, kept = self.family, self.family.stages[self.stage].output.name in self.kept
-        adds = accumulates and self.stage == len(family.stages) - 1
-        group = family.group(tuple((loop, 1) for loop in family.loops) if adds else ())
+        loops = [loop for loop in family.loops if loop in family.reduced] if accumulates else []
+        groups = [family.group(((loop, 1),)) for loop in loops] or [family.group()]
+        every = [
+            Counter(passes(group, family.level, self.stage, accumulates=accumulates, output_kept=kept))
+            for group in groups
+        ]
         leak_pj = family.charges.leak_pj_per_cycle(family.arch, family.energies)
-        for own in passes(group, family.level, self.stage, accumulates=accumulates, output_kept=kept):
+        for own in reduce(and_, every).elements():
             words = self._places(own.dims, largest)
             took = np.vectorize(partial(own.cycles, family.arch), otypes=[float])(words)
             energy, cycles = (

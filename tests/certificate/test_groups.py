@@ -3,7 +3,9 @@
 import copy
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -71,13 +73,15 @@ def test_steps_rooms_and_moves_equal_the_executor(group):
     group = of_several_steps(group)
     kept = tuple((stage, name, outside) for (stage, name), outside in group.kept)
     tiles = dict(group.shared)
+    for dim, retains in product(tiles, (False, True)):  # a certificate walks both
+        with suppress(NoGroupError):
+            walks.trace(dim, tiles[dim], retains=retains)
     try:
         retained = frozenset(d for d in group.retained if walks.trace(d, tiles[d], retains=False).repeats)
         own = GroupSteps(walks, group.shared, retained, kept)
     except NoGroupError as error:
-        if not any(
-            reason in str(error) for reason in ("several ranks", "stands inside", "goes back", "no step")
-        ):  # see tests/fusion
+        known = "several ranks", "stands inside", "goes back", "no step", "no stage reads"  # see tests/fusion
+        if not any(reason in str(error) for reason in known):
             with pytest.raises(NoBoxError):
                 execute(group, drawn_inputs(group))
         return
@@ -358,3 +362,43 @@ def test_a_certificate_as_a_file_says_what_it_is_about(tmp_path):
     net.write_text(text.replace(", through: {Inputs: softmax}", ""))
     done = CliRunner().invoke(ruby_check, ["eyeriss_like", str(net), proof, "--json"])
     assert (done.exit_code, json.loads(done.stdout)["verified"]) == (1, False)
+
+
+def test_rows_stream_only_where_a_loop_cuts_them():
+    """The last stage adds up over keys and over another dim: a loop over that one alone has no statistics to pay."""
+    stages = (
+        Workload("a", tuple("MKC"), (1, 2, 1), (plain("I", "MC"), plain("W", "CK"), plain("Z", "MK", output=True))),
+        Workload("b", tuple("XNC"), (4, 1, 2), (plain("I", "XC"), plain("W", "CN"), plain("Z", "XN", output=True))),
+        Workload("c", tuple("MNKX"), (1, 1, 2, 4), (plain("A", "MK"), plain("B", "XN"), plain("Y", "MN", output=True))),
+    )
+    links = (
+        Link(0, 2, "A", (("M", 0), ("K", 0)), through="softmax", streaming=True),
+        Link(1, 2, "B", (("X", 0), ("N", 0))),
+    )
+    levels = Storage("L0", "DRAM"), Storage("L1", "SRAM", capacity_bits=16 * 6, bypass=frozenset({"Y"}))
+    figures = (
+        LevelEnergy("L0", 3.0, 3.0, 1.0, 0.1, 1.0, "given"),
+        LevelEnergy("L1", 1.0, 3.0, 3.0, 0.1, 1.0, "given"),
+    )
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    outcome, network = proven(Family(stages, links, arch, table, Charges(), "ruby", "L1"), "energy")
+    assert outcome.best.energy_pj == 161
+    assert verify_group(outcome.proof, arch, network, table).optimal
+
+
+def test_rows_that_a_strided_reader_leaves_out_are_not_computed_where_words_stay():
+    """A window reads rows of a stage that reads every second row: retained, each step needs one more row, and none
+    between; computed again, the rows between as well."""
+    made = Workload("s0", tuple("MNK"), (9, 3, 1), (plain("A", "MK"), plain("W", "KN"), plain("Z", "MN", output=True)))
+    strided = Workload(
+        "s1", tuple("MN"), (5, 3), (Tensor("A", ((Term("M", 2),), (Term("N"),))), plain("Z", "MN", output=True))
+    )
+    window = Tensor("A", ((Term("M"), Term("R")), (Term("N"),)))
+    last = Workload("s2", tuple("MNR"), (3, 3, 3), (window, plain("Z", "MN", output=True)))
+    links = tuple(Link(i, i + 1, "A", (("M", 0), ("N", 0))) for i in range(2))
+    walks = Walks(Stages.of(network_of((made, strided, last), links), ["s0", "s1", "s2"]))
+    retained = GroupSteps(walks, (("M", 1),), frozenset({"M"}), ((0, "A", 1),)).moves(0, "A", 1)
+    again = GroupSteps(walks, (("M", 1),), frozenset(), ((0, "A", 1),)).moves(0, "A", 1)
+    assert fewest_words(walks, 0, "A") == 5
+    assert (retained.distinct, again.distinct) == (7, 9)

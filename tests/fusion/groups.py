@@ -138,7 +138,11 @@ def products(draw, most=3):
         tensors = (plain("A", batch + "MK"), plain("W", batch + "KN"), plain("Z", batch + "MN", output=True))
         stages.append(Workload(f"s{number}", dims, tuple(sizes[dim] for dim in dims), tensors))
         if number:
-            links.append(replace(link(stages, number - 1, number, "A"), **draw(_softmax(m, widths[number]))))
+            made = len(stages) - 2
+            links.append(replace(link(stages, made, made + 1, "A"), **draw(_softmax(m, widths[number]))))
+        if len(stages) < most - 1 and draw(st.integers(0, 3)) == 0:  # as a bias
+            stages.append(_product(f"{stages[-1].name}b", made_by(stages[-1]), ("A", "B")))
+            links.append(link(stages, len(stages) - 2, len(stages) - 1, "A"))
     return tuple(stages), tuple(links)
 
 

@@ -117,7 +117,8 @@ def best_of_all(family, objective):
             except NoBoxError:
                 continue
             except ValueError as error:  # the search has not all groups that there are under a mask
-                if "several ranks" not in str(error) and "goes back" not in str(error):
+                known = "several ranks", "goes back", "stands inside", "no step needs", "no stage reads"
+                if not any(reason in str(error) for reason in known):
                     raise
                 continue
             checked.add(plain)

@@ -26,6 +26,11 @@ class Causal:
     key: str  # its dim of keys
     queries: int  # of a head: where heads share keys, query i of head h has the index h * queries + i
 
+    @property
+    def hides(self) -> bool:
+        """Whether some query sees not all keys: one alone sees all."""
+        return self.queries > 1
+
     def seen(self, low: int, high: int, keys: int) -> int:
         """Count the keys that some query from `low` to below `high` sees, of so many `keys`; they are the first."""
         low_row, last = low % self.queries, (high - 1) % self.queries

@@ -1,6 +1,7 @@
 """The words of a tensor in boxes of a stage: where they begin and end along each rank, and how many are different."""
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
@@ -27,23 +28,8 @@ def joined(plain: tuple[int, ...], chosen: Sequence[tuple[int, ...]]) -> list[in
 
 
 def fewest_words(walks: Walks, stage: int, name: str) -> int:
-    """Count the words of a tensor that a stage reads or makes whatever the tiles: those of its steps index by index.
-
-    A larger tile may have words between those, and where words stay the next may leave them out again.
-    """
-    number, whole = 1, walks.whole.boxes[0][stage]
-    assert whole is not None, "without loops each stage runs"
-    for rank in walks.stages.tensor(stage, name).ranks:
-        boxes = [whole]
-        for loop in walks.shared:
-            for dim in walks.moved(loop)[stage] & {term.dim for term in rank}:
-                runs = [
-                    box[dim] for own in walks.trace(loop, 1, retains=False).boxes if (box := own[stage]) is not None
-                ]
-                boxes = [whole | {dim: (i, i + 1)} for i in sorted({i for span in runs for i in range(*span)})]
-        ends = np.array([ends_of([rank], box) for box in boxes], np.int64)
-        number *= distinct_words(ends[:, :1], ends[:, 1:])
-    return number
+    """Count the words of a tensor that a stage reads or makes whatever the tiles, and whatever stays."""
+    return prod(len(walks.along(stage, rank)) for rank in walks.stages.tensor(stage, name).ranks)
 
 
 def distinct_words(low: Ints, high: Ints) -> int:

@@ -1,6 +1,6 @@
 """Checks the fields of a certificate of groups: it is about these stages on this machine, and names what there is."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from .....arch import Architecture
@@ -37,6 +37,13 @@ def _faults(proof: GroupProof, machine: tuple[Architecture, EnergyTable, Charges
         yield f"it is of the shared dims {list(proof.tiles)}, and {walks.shared} may be"
     wrong = [dim for dim, own in proof.tiles.items() if own != sorted(set(own)) or own[-1:] != [stages.last.size(dim)]]
     yield from (f"its tiles of {dim} are not ascending up to the whole dim" for dim in wrong)
+    yield from _layer_faults(proof, arch, keepers)
+    slots = {slot.name for slot in arch.slots}
+    if len(set(proof.remainders)) < len(proof.remainders) or not set(proof.remainders) <= slots:
+        yield "it speaks of remainders at slots that there are not, or twice"
+
+
+def _layer_faults(proof: GroupProof, arch: Architecture, keepers: Sequence[str]) -> Iterator[str]:
     slopes = [own.slope for own in proof.layers] + [own.slope for group in proof.solved for own in group.sums]
     if not all(slope is None or isfinite(slope) for slope in slopes):
         yield "a slope is no number"
@@ -45,9 +52,6 @@ def _faults(proof: GroupProof, machine: tuple[Architecture, EnergyTable, Charges
         room = rooms.get(own.keeper)
         if own.keeper not in keepers or (own.room_bits is not None and not 0 <= own.room_bits <= (room or 0)):
             yield f"a layer has {own.room_bits} bits in {own.keeper}, which is no keeper with so many"
-    slots = {slot.name for slot in arch.slots}
-    if len(set(proof.remainders)) < len(proof.remainders) or not set(proof.remainders) <= slots:
-        yield "it speaks of remainders at slots that there are not, or twice"
 
 
 def check_group(said: CertifiedGroup, proof: GroupProof, walks: Walks) -> None:

@@ -1,6 +1,7 @@
 """One group, step by step: the layers that its stages are, what stands in the keeper, what kept tensors move."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -109,14 +110,7 @@ class GroupSteps:
                 sides.append(_along({step: span[moved[0]] for step, span in spans.items()} if moved else
                                     dict.fromkeys(spans, (0, 1))))  # fmt: skip
         still = prod(whole[rank][1] - whole[rank][0] for rank in free)
-        grid = np.meshgrid(*(np.arange(len(times)) for _, _, times in sides), indexing="ij") if sides else []
-        number = grid[0].size if grid else 1
-        first, last = np.zeros((number, len(sides)), np.int64), np.zeros((number, len(sides)), np.int64)
-        times = np.ones(number, np.int64)
-        for place, ((begin, end, own), index) in enumerate(zip(sides, grid, strict=True)):
-            which = index.ravel()
-            first[:, place], last[:, place], times = begin[which], end[which], times * own[which]
-        return first, last, times, still
+        return *_crossed(sides), still
 
     def moves(self, stage: int, name: str, outside: int) -> Moved:
         """Walk what the first loops outside a kept tensor make of it: its tile is what all steps inside need."""
@@ -212,6 +206,18 @@ class GroupSteps:
             flows = [a + b for a, b in zip(flows, words, strict=True)]
         cycles = transfer_cycles(flows, arch, level, costs)
         return energy + costs.leak_pj_per_cycle(arch, table) * cycles, cycles
+
+
+def _crossed(sides: Sequence[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+    """The kinds of words along all loops: every combination of those along each."""
+    grid = np.meshgrid(*(np.arange(len(times)) for _, _, times in sides), indexing="ij") if sides else []
+    number = grid[0].size if grid else 1
+    first, last = np.zeros((number, len(sides)), np.int64), np.zeros((number, len(sides)), np.int64)
+    times = np.ones(number, np.int64)
+    for place, ((begin, end, own), index) in enumerate(zip(sides, grid, strict=True)):
+        which = index.ravel()
+        first[:, place], last[:, place], times = begin[which], end[which], times * own[which]
+    return first, last, times
 
 
 def _along(spans: dict[int, Span]) -> tuple[Ints, Ints, Ints]:

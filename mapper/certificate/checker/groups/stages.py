@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .....arch import Architecture
-from .....workloads import Network, Tensor, Workload
+from .....workloads import Network, Rank, Tensor, Workload
 from .....workloads.operators import OPERATORS, Causal, Operator
 from ..problem import Refused
 
@@ -26,6 +26,11 @@ class Read:
     def operator(self) -> Operator | None:
         """The operator on its words."""
         return OPERATORS[self.through] if self.through else None
+
+    @property
+    def mask(self) -> Causal | None:
+        """The causal mask, where it hides anything: a query alone sees all keys."""
+        return self.causal if self.causal is not None and self.causal.queries > 1 else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,16 +96,22 @@ class Stages:
             if stage == len(self.layers) - 1:
                 own = frozenset() if loop is None else frozenset({loop})
             else:
-                along: dict[str, list[bool]] = {}
-                for read in self.consumers(stage):
-                    ranks = self.tensor(read.consumer, read.tensor).ranks
-                    for rank, (dim, _) in zip(ranks, read.ranks, strict=True):
-                        if dim is not None:
-                            along.setdefault(dim, []).append(any(term.dim in moved[read.consumer] for term in rank))
-                own = frozenset(dim for dim, moves in along.items() if all(moves))
-            masks = [read.causal for read in self.inputs(stage) if read.causal is not None]
+                own = frozenset(dim for dim in self.layers[stage].output.dims if self._moves(stage, dim, moved))
+            masks = [read.mask for read in self.inputs(stage) if read.mask is not None]
             moved[stage] = own | {mask.key for mask in masks if mask.query in own}
         return tuple(moved)
+
+    def _moves(self, stage: int, dim: str, moved: Sequence[frozenset[str]]) -> bool:
+        """Whether a loop that moves these dims of later stages moves all that they read along a dim of a stage."""
+        ranks = list(self.along(stage, dim))
+        return bool(ranks) and all(any(term.dim in moved[consumer] for term in rank) for consumer, rank, _ in ranks)
+
+    def along(self, producer: int, dim: str) -> Iterator[tuple[int, Rank, int]]:
+        """Yield how later stages read what a stage makes along one of its dims: the stage, its rank, the zeros."""
+        for read in self.consumers(producer):
+            for rank, (own, zeros) in zip(self.tensor(read.consumer, read.tensor).ranks, read.ranks, strict=True):
+                if own == dim:
+                    yield read.consumer, rank, zeros
 
     @property
     def sizes(self) -> list[dict[str, int]]:

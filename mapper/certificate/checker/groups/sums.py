@@ -1,10 +1,12 @@
 """Lower bounds of whole groups: those of stages, added up over the steps of every combination of tiles."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, combinations
+from operator import and_
 
 import numpy as np
 
@@ -113,16 +115,19 @@ class StageSums:
         return self._known[key]
 
     def _passes(self, layer: Workload, kept: frozenset[str], *, accumulates: bool) -> tuple[Floats, Floats]:
-        """Energy and cycles of operators in a step of each size. # (variant of each loop, ...) each
+        """Energy and cycles of operators in a step of each size, whatever the loops. # (variant of each loop, ...) each
 
-        Where sums begin, rows count as whole: that takes no more.
+        Where sums begin, rows count as whole; where they go on, as cut if each loop that may be the reason cuts them.
         """
         shape = tuple(map(len, self.variants.values()))
         energy, cycles = np.zeros(shape), np.zeros(shape)
-        cuts = set(self.tiles) - layer.output.dims if accumulates else set[str]()
-        listed = passes_of(
-            self.stages, self.stage, cuts, accumulates=accumulates, output_kept=layer.output.name in kept
-        )
+        choices = [{loop} for loop in self.tiles if loop not in layer.output.dims] if accumulates else [set[str]()]
+        output_kept = layer.output.name in kept
+        every = [
+            Counter(passes_of(self.stages, self.stage, cuts, accumulates=accumulates, output_kept=output_kept))
+            for cuts in choices
+        ]
+        listed = list(reduce(and_, every).elements())
         if not listed:
             return energy, cycles
         machine = self.machine.arch, self.machine.level, self.machine.table

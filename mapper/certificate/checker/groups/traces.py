@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
+from .....workloads import Rank
 from ..problem import Refused
 from .stages import Stages
 
@@ -64,7 +65,7 @@ class Trace:
 
     def _put(self, step: int, stage: int, ranges: Box, *, runs: bool) -> None:
         """Set what a stage computes in a step: nothing where it does not run, or a range is empty."""
-        if all(low < high for low, high in ranges.values()):
+        if _filled(ranges):
             ranges = self._seen(stage, ranges)
             self.boxes[step][stage] = ranges if runs else None
         self._ranges[stage].append(ranges)
@@ -72,65 +73,72 @@ class Trace:
     def _walk(self, stage: int) -> None:
         """Find what is needed of what a stage makes, and what it computes of that: what was not computed before, if
         that stays."""
-        layer, moved = self.stages.layers[stage], self.moved[stage]
+        layer = self.stages.layers[stage]
         dims = [rank[0].dim for rank in layer.output.ranks]
+        moved = self.moved[stage] & set(dims)
         spans = {dim: self._spans(stage, dim) for dim in dims}
-        running = [self._read_in(step, stage) for step in range(self.steps)]
         anew = self._anew(spans, moved)
         whole = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
-        covered, begun = dict.fromkeys(dims, 0), False
+        once, reached = self.retains and not moved, 0
         for step in range(self.steps):
-            need = {dim: own if (own := spans[dim][step]) is not None else EMPTY for dim in dims}
-            if running[step] and all(low < high for low, high in need.values()):
-                self.needs[step][stage] = tuple(need[dim] for dim in dims)
+            need = {dim: spans[dim][step] or EMPTY for dim in dims}
+            running = self._is_read(step, stage, need)
             ranges = {dim: (max(low, 0), min(high, layer.size(dim))) for dim, (low, high) in need.items()}
-            for dim in dims:
-                low, high = ranges[dim]
-                if dim in anew and low < high:
-                    ranges[dim] = max(low, covered[dim]), high
-                    covered[dim] = max(covered[dim], high)
-            once = self.retains and not moved
-            self._put(step, stage, whole | ranges, runs=running[step] and not (once and begun))
-            begun = begun or self.boxes[step][stage] is not None
+            if anew and _filled({anew: ranges[anew]}):
+                low, high = ranges[anew]
+                ranges[anew], reached = (max(low, reached), high), max(reached, high)
+            runs = running and not (once and any(boxes[stage] is not None for boxes in self.boxes[:step]))
+            self._put(step, stage, whole | ranges, runs=runs)
 
-    def _read_in(self, step: int, producer: int) -> bool:
-        """Whether a stage runs in a step that reads what another makes."""
-        return any(self.boxes[step][read.consumer] is not None for read in self.stages.consumers(producer))
+    def _is_read(self, step: int, producer: int, need: Box) -> bool:
+        """Whether a stage runs in a step that reads what another makes, of which this is needed.
+
+        Raises NoGroupError where none does and the loop moves nothing of it.
+        """
+        running = any(self.boxes[step][read.consumer] is not None for read in self.stages.consumers(producer))
+        layer = self.stages.layers[producer]
+        if running and _filled(need):
+            self.needs[step][producer] = tuple(need[rank[0].dim] for rank in layer.output.ranks)
+        elif not (self._all_rest(producer) or any(need[dim] == EMPTY for dim in self.moved[producer] & need.keys())):
+            raise NoGroupError(f"in some steps no stage reads what {layer.name} makes")
+        return running
+
+    def _all_rest(self, producer: int) -> bool:
+        """Whether all that read what a stage makes compute in one step alone, as the loop retains and moves nothing of
+        what they make."""
+        readers, last = {read.consumer for read in self.stages.consumers(producer)}, len(self.stages.layers) - 1
+        moving = [stage for stage in readers if self.moved[stage] & self.stages.layers[stage].output.dims]
+        return self.retains and not moving and last not in readers
 
     def _spans(self, producer: int, dim: str) -> list[Span | None]:
         """What is needed along a dim in each step: around all that stages read along it, where the loop moves all of
         that; else around what they read in all steps. None: nothing."""
         spans: list[list[Span]] = [[] for _ in range(self.steps)]
-        named = False
-        for read in self.stages.consumers(producer):
-            for rank, (own, zeros) in zip(
-                self.stages.tensor(read.consumer, read.tensor).ranks, read.ranks, strict=True
-            ):
-                named = named or own == dim
-                for step, box in enumerate(self._ranges[read.consumer] if own == dim else []):
-                    ends = [box[term.dim] for term in rank]
-                    if all(low < high for low, high in ends):
-                        low = sum(term.coef * low for term, (low, _) in zip(rank, ends, strict=True))
-                        high = sum(term.coef * (high - 1) for term, (_, high) in zip(rank, ends, strict=True)) + 1
-                        spans[step].append((low - zeros, high - zeros))
-        if not named:
+        ranks = list(self.stages.along(producer, dim))
+        for consumer, rank, zeros in ranks:
+            for step, box in enumerate(self._ranges[consumer]):
+                if all(box[term.dim][0] < box[term.dim][1] for term in rank):
+                    low = sum(term.coef * box[term.dim][0] for term in rank)
+                    high = sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1
+                    spans[step].append((low - zeros, high - zeros))
+        if not ranks:
             return [(0, 1)] * self.steps
         if dim not in self.moved[producer]:
             return [_around([span for own in spans for span in own])] * self.steps
         return [_around(own) for own in spans]
 
-    def _anew(self, spans: dict[str, list[Span | None]], moved: frozenset[str]) -> list[str]:
-        """The dims along which a stage computes only what is new: the one that the loop moves, if words stay and some
-        are needed in several steps. Raises NoGroupError where what is new would be no box."""
+    def _anew(self, spans: dict[str, list[Span | None]], moved: frozenset[str]) -> str:
+        """The dim along which a stage computes only what is new: the one that the loop moves, if words stay and some
+        are needed in several steps; none: "". Raises NoGroupError where what is new would be no box."""
         if not self.retains or not moved or not all(_overlap(spans[dim]) for dim in moved):
-            return []
+            return ""
         if len(moved) > 1:
             raise NoGroupError("what a stage would compute anew is no box: a loop moves several ranks")
         (dim,) = moved
         own = [span for span in spans[dim] if span is not None]
         if any(b[0] < a[0] or b[1] < a[1] for a, b in pairwise(own)):
             raise NoGroupError("what a stage would compute anew is no box: a loop goes back")
-        return [dim]
+        return dim
 
     def _seen(self, stage: int, box: Box) -> Box:
         """A box without the keys that a causal mask hides from all its queries: query by query, what each sees.
@@ -143,9 +151,9 @@ class Trace:
                 continue
             dims = self.stages.row_dims(stage, read.tensor, adds=True)
             cut = any(box[dim] != (0, layer.size(dim)) for dim in dims)
-            if cut and (not read.streaming or read.causal is not None):
+            if cut and (not read.streaming or (read.mask is not None)):
                 raise NoGroupError(f"{read.through} needs whole rows")
-            if (causal := read.causal) is not None:
+            if (causal := read.mask) is not None:
                 (low, high), keys = box[causal.query], layer.size(causal.key)
                 rows = [i % causal.queries for i in range(low, min(high, low + causal.queries))]
                 box = box | {causal.key: (0, keys - causal.queries + 1 + max(rows))}
@@ -154,13 +162,10 @@ class Trace:
     def _check_ranks(self) -> None:
         """Raise NoGroupError where a causal mask moves several ranks of a tensor that is not between stages."""
         for stage, layer in enumerate(self.stages.layers):
-            if any(read.causal is not None for read in self.stages.inputs(stage)):
-                own = [box for boxes in self.boxes if (box := boxes[stage]) is not None]
-                dims = {dim for dim in layer.dims if any(box[dim] != own[0][dim] for box in own)}
-                for tensor in layer.tensors:
-                    ranks = [rank for rank in tensor.ranks if any(term.dim in dims for term in rank)]
-                    if len(ranks) > 1 and tensor.name not in self.stages.between[stage]:
-                        raise NoGroupError(f"a causal mask moves several ranks of {tensor.name}")
+            for tensor in layer.tensors:
+                ranks = [rank for rank in tensor.ranks if any(term.dim in self.moved[stage] for term in rank)]
+                if len(ranks) > 1 and tensor.name not in self.stages.between[stage]:
+                    raise NoGroupError(f"a causal mask moves several ranks of {tensor.name}")
 
     def sizes(self, step: int, stage: int) -> dict[str, int] | None:
         """The sizes of a stage in a step; None where it does not run."""
@@ -177,6 +182,11 @@ class Trace:
             if self.steps > 1 and all(_overlap([own[rank] for own in needs]) for rank in moved):
                 return True
         return False
+
+
+def _filled(box: Box) -> bool:
+    """Whether no range is empty."""
+    return all(low < high for low, high in box.values())
 
 
 def _around(spans: Sequence[Span]) -> Span | None:
@@ -221,6 +231,35 @@ class Walks:
         if loop not in self._moved:
             self._moved[loop] = self.stages.moved(loop)
         return self._moved[loop]
+
+    @cached_property
+    def indices(self) -> list[dict[str, set[int]]]:
+        """Per stage and dim the indices that are computed whatever the tiles and whatever stays.
+
+        Those that each index of a later stage needs, by itself along the dims that loops move: a larger tile may need
+        those between as well, and where words stay the next may leave them out.
+        """
+        indices = [{dim: set(range(size)) for dim, size in sizes.items()} for sizes in self.stages.sizes]
+        for stage in reversed(range(len(indices) - 1)):
+            for dim in self.stages.layers[stage].output.dims:
+                ranks = list(self.stages.along(stage, dim))
+                needed = {i - zeros for own, rank, zeros in ranks for i in self._along(indices, own, rank)}
+                indices[stage][dim] &= needed if ranks else {0}
+        return indices
+
+    def along(self, stage: int, rank: Rank) -> set[int]:
+        """The words of a tensor along a rank that are needed whatever the tiles."""
+        return self._along(self.indices, stage, rank)
+
+    def _along(self, indices: list[dict[str, set[int]]], stage: int, rank: Rank) -> set[int]:
+        moved = frozenset[str]().union(*(self.moved(loop)[stage] for loop in self.shared))
+        words = {0}
+        for term in rank:
+            own = indices[stage][term.dim]
+            every = own if term.dim in moved else range(min(own), max(own) + 1) if own else own
+            words = {word + term.coef * i for word in words for i in every}
+        still = all(term.dim not in moved for term in rank)
+        return set(range(min(words), max(words) + 1)) if still and words else words
 
     @cached_property
     def shared(self) -> list[str]:

@@ -65,19 +65,12 @@ layers:
 """
 PLAN = """group: {{stages: [first, second], shared: [[N, {tile}]], keeper: buffer, halo: {{N: recompute}}, life: {{}}}}
 stages:
-- name: first
+"""
+STAGE = """- name: {name}
   layers:
   - mapping:
     - {{target: DRAM, type: temporal, factors: N=1}}
-    - {{target: buffer, type: temporal, factors: N={rows} M={middle} K={inner}, permutation: KMN}}
-    - {{target: column, type: spatial, factors: M=16}}
-    - {{target: row, type: spatial, factors: K=16}}
-    - {{target: register, type: temporal, factors: N=16}}
-- name: second
-  layers:
-  - mapping:
-    - {{target: DRAM, type: temporal, factors: N=1}}
-    - {{target: buffer, type: temporal, factors: N={rows} M={outer} K={middle}, permutation: KMN}}
+    - {{target: buffer, type: temporal, factors: N={rows} M={made} K={added}, permutation: KMN}}
     - {{target: column, type: spatial, factors: M=16}}
     - {{target: row, type: spatial, factors: K=16}}
     - {{target: register, type: temporal, factors: N=16}}
@@ -137,8 +130,12 @@ def counted(run: Row) -> Row:
         path.write_text(NETWORK.format(**sizes, operator="{Inputs: softmax}"), encoding="utf-8")
         network = load_workload(str(path))
     assert isinstance(network, Network)
-    blocks = {"middle": run["L"] // 16, "inner": run["K"] // 16, "outer": run["N"] // 16, "rows": run["tile_M"] // 16}
-    plan = parse_yaml(PLAN.format(tile=run["tile_M"], **blocks), "plan.yaml")
+    blocks = {key: run[key] // 16 for key in ("L", "K", "N", "tile_M")}
+    stages = [
+        STAGE.format(name=name, rows=blocks["tile_M"], made=blocks[made], added=blocks[added])
+        for name, made, added in (("first", "L", "K"), ("second", "N", "L"))
+    ]
+    plan = parse_yaml("".join([PLAN.format(tile=run["tile_M"]), *stages]), "plan.yaml")
     costs = evaluate_plan(network, plan, (arch, no_energies(arch), Charges())).costs
     buffer, moved = Counter[str](), costs.outer_words
     for layer, number in costs.layers.items():

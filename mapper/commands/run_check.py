@@ -89,14 +89,8 @@ def _check_group(
 
 
 def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
-    name = OBJECTIVES[facts.objective].title
-    group = f"no group whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else "no group"
-    if facts.optimal:
-        claim = f"{group} has a lower {name} than {facts.value:.6g}"
-    elif facts.lower_bound:
-        claim = f"{group} has its {name} more than {1 - facts.lower_bound / facts.value:.2%} below {facts.value:.6g}"
-    else:
-        claim = f"nothing is proven of the lowest {name}"
+    loops = f" whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else ""
+    claim = _claim(facts, f"no group{loops}")
     tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())
     work = f"{facts.bounded:,} combinations bounded, {facts.summed:,} groups by {facts.layers:,} proofs of layers"
     slots = ", ".join(facts.remainders) or "no slot"
@@ -130,8 +124,8 @@ def _line(facts: Verified, machine: Architecture) -> str:
     return f"verified: {where}: {', and '.join(claims)}\n  {work}"
 
 
-def _claim(stage: VerifiedStage, no_mapping: str) -> str:
-    """Format what is verified by one objective."""
+def _claim(stage: VerifiedStage | VerifiedGroup, no_mapping: str) -> str:
+    """Format what is verified by one objective, of mappings or of groups."""
     name = OBJECTIVES[stage.objective].title
     if not stage.lower_bound and stage.value:
         return f"nothing is proven of the lowest {name}"

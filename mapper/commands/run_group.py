@@ -72,11 +72,14 @@ def _progress(log: bool) -> Iterator[Callable[[GroupProgress], None] | None]:
 
 def _line(step: GroupProgress) -> str:
     """Format how many groups are solved, the best, what none is below, and the effort that is used."""
-    below = f"the best possible at most {1 - step.lower_bound / step.best:.2%} below" if step.best < inf else ""
-    best = f", best {step.best:.4g}, {below}" if below else ", none yet"
-    return f"{step.solved:,} groups solved{best}" + (
-        "" if step.effort is None else f", {step.effort:.0%} of the effort"
-    )
+    parts = [f"{step.solved:,} groups solved"]
+    if step.best < inf:
+        gap = 1 - step.lower_bound / step.best
+        parts += [f"best {step.best:.4g}", f"the best possible at most {gap:.2%} below"]
+    else:
+        parts.append("none yet")
+    parts += [] if step.effort is None else [f"{step.effort:.0%} of the effort"]
+    return ", ".join(parts)
 
 
 def _show(request: MapRequest, result: GroupResult) -> int:

@@ -43,11 +43,14 @@ def needed_words(group: Group, stage: int, moving: Moving, boxes: Sequence[Mappi
     loops = [moving.get(rank[0].dim, frozenset()) for rank in output.ranks]
     read: dict[tuple[int, Step], set[int]] = {}
     running: set[tuple[int, int]] = set()  # steps of a loop
-    for link, step in product(links, steps_of(group)):
-        if boxes[link.consumer][step]:
+    named = {dim for link in links for dim, _ in link.ranks}
+    for link in links:
+        elsewhere = named - {dim for dim, _ in link.ranks}
+        for step, ends in boxes[link.consumer].items():
+            if not ends:
+                continue
             running |= set(enumerate(step))
-            elsewhere = {dim for other in links for dim, _ in other.ranks} - {dim for dim, _ in link.ranks}
-            for rank, along in enumerate(zip(*_read(group, link, boxes[link.consumer][step]), strict=True)):
+            for rank, along in enumerate(zip(*_read(group, link, ends), strict=True)):
                 if output.ranks[rank][0].dim not in elsewhere:
                     read.setdefault((rank, _indices(group, step, loops[rank])), set()).update(along)
     needed: dict[Step, Words] = {}

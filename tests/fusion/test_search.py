@@ -155,8 +155,8 @@ def test_the_search_finds_the_best_of_every_group(family, name):
     assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
 
 
-def test_costs_are_those_of_mapped_layers_and_json_says_so(tmp_path):
-    """The sum over layers, times their steps, and what kept tensors move, is what the command prints."""
+def searched_products(tmp_path, *options):
+    """What the command says of two products on a machine of the library."""
     from ruby_map.mapper.commands.ruby_map import main
     from typer.testing import CliRunner
 
@@ -166,7 +166,12 @@ def test_costs_are_those_of_mapped_layers_and_json_says_so(tmp_path):
         "  - {name: a, shape: matmul, sizes: {N: 6, K: 3, M: 4}}\n"
         "  - {name: b, shape: matmul, sizes: {N: 6, K: 4, M: 2}, from: {Inputs: a}}\n"
     )
-    done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", "a+b", "--json"])
+    return CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", "a+b", *options])
+
+
+def test_costs_are_those_of_mapped_layers_and_json_says_so(tmp_path):
+    """The sum over layers, times their steps, and what kept tensors move, is what the command prints."""
+    done = searched_products(tmp_path, "--json")
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     layers = [layer for stage in said["stages"] for layer in stage["layers"]]
@@ -235,16 +240,7 @@ def test_tiles_of_large_dims_are_few():
 
 def test_a_log_says_how_far_the_search_is(tmp_path):
     """A line after the first group: what is solved, the best, and how far below the best possible may be."""
-    from ruby_map.mapper.commands.ruby_map import main
-    from typer.testing import CliRunner
-
-    net = tmp_path / "net.yaml"
-    net.write_text(
-        "layers:\n"
-        "  - {name: a, shape: matmul, sizes: {N: 6, K: 3, M: 4}}\n"
-        "  - {name: b, shape: matmul, sizes: {N: 6, K: 4, M: 2}, from: {Inputs: a}}\n"
-    )
-    done = CliRunner().invoke(main, ["eyeriss_like", str(net), "--group", "a+b", "--log"])
+    done = searched_products(tmp_path, "--log")
     assert done.exit_code == 0, done.output
     line = r"\d+ groups solved, best \S+, the best possible at most [\d.]+% below, \d+% of the effort"
     assert re.search(line, done.stderr), done.stderr

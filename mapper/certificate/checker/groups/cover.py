@@ -43,6 +43,7 @@ class GroupCover:
     def __post_init__(self) -> None:
         self.sums = [StageSums(self.walks, self.machine, self.tiles, s) for s in range(len(self.walks.stages.layers))]
         self.keepable = self.walks.stages.keepable(self.machine.arch, self.machine.level)
+        self.least_pj = {key: self._least_transfer(key) for key in self.keepable}
         self.bounded = self.looked_at = 0
 
     def left(self) -> Iterator[tuple[GroupSteps, float, float]]:
@@ -89,7 +90,7 @@ class GroupCover:
         for chosen in product(*choices):
             energy = sum((figures[key][0] for key in chosen), np.zeros(shape))
             cycles = sum((figures[key][1] for key in chosen), np.zeros(shape))
-            pj = sum(self._least_transfer((stage, name)) for stage, kept in chosen for name in kept)
+            pj = sum(self.least_pj[stage, name] for stage, kept in chosen for name in kept)
             self.bounded += energy.size
             still_open |= (energy < NEVER / 1e3) & (self._value(energy + pj, cycles) < self.least)
         return still_open

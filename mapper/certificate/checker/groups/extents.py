@@ -7,16 +7,12 @@ import numpy as np
 
 from .....workloads import Rank
 from ....mapping import Ints, unique_rows
-from .traces import Box, Walks
+from .traces import Box, Walks, reach
 
 
 def ends_of(ranks: Sequence[Rank], box: Box) -> tuple[int, ...]:
     """Both ends along each rank."""
-    ends = []
-    for rank in ranks:
-        ends.append(sum(term.coef * box[term.dim][0] for term in rank))
-        ends.append(sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1)
-    return tuple(ends)
+    return tuple(end for rank in ranks for end in reach(rank, box))
 
 
 def joined(plain: tuple[int, ...], chosen: Sequence[tuple[int, ...]]) -> list[int]:

@@ -38,7 +38,7 @@ class GroupSteps:
         self.stages, self.whole = self.walks.stages, self.walks.whole
         self._held: dict[tuple[int, bool], tuple[int, int, int]] = {}
         self.traces = [self.walks.trace(dim, tile, retains=dim in self.retained) for dim, tile in self.shared]
-        self.moved = [self.walks.moved(dim) for dim, _ in self.shared]
+        self.moved = [trace.moved for trace in self.traces]
         for place, (dim, tile) in enumerate(self.shared):
             outside = {own for own, _ in self.shared[:place]}
             again = dim not in self.retained and self.walks.trace(dim, tile, retains=False).repeats

@@ -1,7 +1,7 @@
 """The stages of a group and what they hand each other, read from the network for the checker."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .....arch import Architecture
@@ -39,6 +39,7 @@ class Stages:
 
     layers: tuple[Workload, ...]
     reads: tuple[Read, ...]
+    _moved: dict[str | None, tuple[frozenset[str], ...]] = field(default_factory=dict)  # by loop, those asked for
 
     @classmethod
     def of(cls, network: Network, names: Sequence[str]) -> "Stages":
@@ -91,6 +92,11 @@ class Stages:
     def moved(self, loop: str | None) -> tuple[frozenset[str], ...]:
         """Per stage the dims that a shared loop moves: of an earlier stage those along which it moves what every stage
         reads; and keys with the queries of a causal mask."""
+        if loop not in self._moved:
+            self._moved[loop] = self._moved_by(loop)
+        return self._moved[loop]
+
+    def _moved_by(self, loop: str | None) -> tuple[frozenset[str], ...]:
         moved = [frozenset[str]() for _ in self.layers]
         for stage in reversed(range(len(self.layers))):
             if stage == len(self.layers) - 1:

@@ -68,7 +68,7 @@ class StageSums:
         return every
 
     def _moved(self, loop: str, sizes: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
-        return tuple((dim, sizes[dim]) for dim in sorted(self.walks.moved(loop)[self.stage]))
+        return tuple((dim, sizes[dim]) for dim in sorted(self.stages.moved(loop)[self.stage]))
 
     def _traces(self, loop: str, tile: int) -> dict[bool, Trace]:
         traces = {False: self.walks.trace(loop, tile, retains=False)}

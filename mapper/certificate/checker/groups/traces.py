@@ -16,8 +16,6 @@ from .stages import Stages
 Span = tuple[int, int]  # from the first to below the second
 Spans = tuple[Span, ...]
 Box = dict[str, Span]  # per dim of a stage
-
-
 EMPTY = (0, 0)
 
 
@@ -33,8 +31,8 @@ class Trace:
     loop: str | None  # None: no loop, one step
     tile: int
     retains: bool
-    boxes: list[list[Box | None]] = field(default_factory=list)  # per step and stage; None: it does not run
-    needs: list[dict[int, Spans]] = field(default_factory=list)  # per step, by producer, along its ranks
+    boxes: list[list[Box | None]] = field(init=False)  # per step and stage; None: it does not run
+    needs: list[dict[int, Spans]] = field(init=False)  # per step, by producer, along its ranks
 
     def __post_init__(self) -> None:
         """Walk the stages from the last to the first, each in all steps. Raises NoGroupError."""
@@ -58,7 +56,7 @@ class Trace:
         """The number of steps."""
         return len(self.boxes)
 
-    @cached_property
+    @property
     def moved(self) -> tuple[frozenset[str], ...]:
         """Per stage the dims that the loop moves."""
         return self.stages.moved(self.loop)
@@ -79,7 +77,7 @@ class Trace:
         spans = {dim: self._spans(stage, dim) for dim in dims}
         anew = self._anew(spans, moved)
         whole = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
-        once, reached = self.retains and not moved, 0
+        once, made, reached = self.retains and not moved, False, 0
         for step in range(self.steps):
             need = {dim: spans[dim][step] or EMPTY for dim in dims}
             running = self._is_read(step, stage, need)
@@ -87,8 +85,8 @@ class Trace:
             if anew and _filled({anew: ranges[anew]}):
                 low, high = ranges[anew]
                 ranges[anew], reached = (max(low, reached), high), max(reached, high)
-            runs = running and not (once and any(boxes[stage] is not None for boxes in self.boxes[:step]))
-            self._put(step, stage, whole | ranges, runs=runs)
+            self._put(step, stage, whole | ranges, runs=running and not (once and made))
+            made = made or self.boxes[step][stage] is not None
 
     def _is_read(self, step: int, producer: int, need: Box) -> bool:
         """Whether a stage runs in a step that reads what another makes, of which this is needed.
@@ -118,8 +116,7 @@ class Trace:
         for consumer, rank, zeros in ranks:
             for step, box in enumerate(self._ranges[consumer]):
                 if all(box[term.dim][0] < box[term.dim][1] for term in rank):
-                    low = sum(term.coef * box[term.dim][0] for term in rank)
-                    high = sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1
+                    low, high = reach(rank, box)
                     spans[step].append((low - zeros, high - zeros))
         if not ranks:
             return [(0, 1)] * self.steps
@@ -151,7 +148,7 @@ class Trace:
                 continue
             dims = self.stages.row_dims(stage, read.tensor, adds=True)
             cut = any(box[dim] != (0, layer.size(dim)) for dim in dims)
-            if cut and (not read.streaming or (read.mask is not None)):
+            if cut and (not read.streaming or read.mask is not None):
                 raise NoGroupError(f"{read.through} needs whole rows")
             if (causal := read.mask) is not None:
                 (low, high), keys = box[causal.query], layer.size(causal.key)
@@ -184,6 +181,12 @@ class Trace:
         return False
 
 
+def reach(rank: Rank, box: Box) -> Span:
+    """Where the words of a box begin and end along a rank."""
+    low = sum(term.coef * box[term.dim][0] for term in rank)
+    return low, sum(term.coef * (box[term.dim][1] - 1) for term in rank) + 1
+
+
 def _filled(box: Box) -> bool:
     """Whether no range is empty."""
     return all(low < high for low, high in box.values())
@@ -206,7 +209,6 @@ class Walks:
 
     stages: Stages
     _traces: dict[tuple[str, int, bool], Trace | NoGroupError] = field(default_factory=dict)
-    _moved: dict[str, tuple[frozenset[str], ...]] = field(default_factory=dict)
 
     @cached_property
     def whole(self) -> Trace:
@@ -225,12 +227,6 @@ class Walks:
         if isinstance(trace, NoGroupError):
             raise trace
         return trace
-
-    def moved(self, loop: str) -> tuple[frozenset[str], ...]:
-        """Return per stage the dims whose ranges a loop moves."""
-        if loop not in self._moved:
-            self._moved[loop] = self.stages.moved(loop)
-        return self._moved[loop]
 
     @cached_property
     def indices(self) -> list[dict[str, set[int]]]:
@@ -252,14 +248,19 @@ class Walks:
         return self._along(self.indices, stage, rank)
 
     def _along(self, indices: list[dict[str, set[int]]], stage: int, rank: Rank) -> set[int]:
-        moved = frozenset[str]().union(*(self.moved(loop)[stage] for loop in self.shared))
-        words = {0}
+        moved, words = self._moved[stage], {0}
         for term in rank:
             own = indices[stage][term.dim]
             every = own if term.dim in moved else range(min(own), max(own) + 1) if own else own
             words = {word + term.coef * i for word in words for i in every}
         still = all(term.dim not in moved for term in rank)
         return set(range(min(words), max(words) + 1)) if still and words else words
+
+    @cached_property
+    def _moved(self) -> list[frozenset[str]]:
+        """Per stage the dims that some shared loop moves."""
+        every = [self.stages.moved(loop) for loop in self.shared]
+        return [frozenset[str]().union(*(moved[stage] for moved in every)) for stage in range(len(self.stages.layers))]
 
     @cached_property
     def shared(self) -> list[str]:
@@ -272,7 +273,7 @@ class Walks:
         for stage, layer in enumerate(self.stages.layers):
             windows = [frozenset(term.dim for term in rank) for tensor in layer.tensors for rank in tensor.ranks]
             for together in [*windows, *(frozenset({dim}) for dim in layer.dims)]:
-                if sum(bool(together & self.moved(dim)[stage]) for dim in dims) > 1:
+                if sum(bool(together & self.stages.moved(dim)[stage]) for dim in dims) > 1:
                     raise Refused(f"two shared loops move one window of {layer.name}")
         return dims
 
@@ -285,4 +286,4 @@ class Walks:
             self.trace(dim, 1, retains=False)
         except NoGroupError:
             return False
-        return any(self.moved(dim)[:-1])
+        return any(self.stages.moved(dim)[:-1])

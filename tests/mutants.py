@@ -271,7 +271,7 @@ MUTANTS = [
     ),
     Mutant(
         "the checker of groups lets a kept tensor move words between the steps of a stride",
-        "mapper/certificate/checker/groups/traces.py",
+        "mapper/certificate/checker/groups/walks.py",
         "every = own if term.dim in moved else range(min(own), max(own) + 1) if own else own",
         "every = range(min(own), max(own) + 1) if own else own",
         ("certificate/test_groups.py",),

@@ -169,6 +169,9 @@ class EdgesReader:
         if name not in OPERATORS or not OPERATORS[name].rows:
             return {"through": name}
         ranks = [rank[0].dim for rank in next(own for own in layer.tensors if own.name == tensor).ranks]
+        if layer.output.dims >= set(ranks):
+            rule = f"{layer.name} adds up over no dim of {tensor}, so it has no rows: say it of a layer that does"
+            self._fault((*at, "through", tensor), f"{name} needs whole rows, and {rule}")
         keys = [dim for dim in ranks if dim not in layer.output.dims and layer.size(dim) > 1]
         queries = [dim for dim in ranks if dim in layer.output.dims]
         fields: dict[str, Any] = {"through": name, "streaming": said.streaming}

@@ -14,6 +14,8 @@ from pydantic import Field
 from ...workloads import write_whole
 from .format import Certificate, CertifiedMapping, LayerProof, Part, parsed, read_unpacked
 
+MOST_HEAD = 10_000  # bytes in which a file says what it is
+
 GROUP_FORMAT: Literal[1] = 1
 
 Shared = list[tuple[str, Annotated[int, Field(ge=1)]]]  # (dim of the last stage, tile), the outermost loop first
@@ -109,5 +111,6 @@ def write_group_certificate(certificate: GroupCertificate, path: Path) -> None:
 def read_certificate(path: Path) -> Certificate | GroupCertificate:
     """Read a certificate, of layers or of groups, packed or not. Raises InputError where it is none."""
     content = read_unpacked(path)
-    of_group = re.match(rb'{"format":\d,"program":"[^"]*","arch":"(?:[^"\\]|\\.)*","group":', content)
+    head = re.sub(rb"\s", b"", content[:MOST_HEAD])
+    of_group = re.match(rb'{"format":\d,"program":"[^"]*","arch":"(?:[^"\\]|\\.)*","group":', head)
     return parsed(GroupCertificate, content, path) if of_group else parsed(Certificate, content, path)

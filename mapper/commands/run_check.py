@@ -90,7 +90,8 @@ def _check_group(
 
 def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
     loops = f" whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else ""
-    claim = _claim(facts, f"no group{loops}")
+    limits = " in these tiles" if any(number < size for size, number in facts.tiles.values()) else ""
+    claim = _claim(facts, f"no group{loops}{limits}")
     tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())
     work = f"{facts.bounded:,} combinations bounded, {facts.summed:,} groups by {facts.layers:,} proofs of layers"
     slots = ", ".join(facts.remainders) or "no slot"

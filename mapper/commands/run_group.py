@@ -71,8 +71,8 @@ def _progress(log: bool) -> Iterator[Callable[[GroupProgress], None] | None]:
 
 
 def _line(step: GroupProgress) -> str:
-    """Format how many groups are solved, the best, what none is below, and the effort that is used."""
-    parts = [f"{step.solved:,} groups solved"]
+    """Format how many groups were looked at, the best, what none is below, and the effort that is used."""
+    parts = [f"{step.looked_at:,} groups looked at"]
     if step.best < inf:
         gap = 1 - step.lower_bound / step.best
         parts += [f"best {step.best:.4g}", f"the best possible at most {gap:.2%} below"]

@@ -1,5 +1,6 @@
 """Explores a fused group: the best of all memories that may be its keeper, beside its layers alone."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -7,16 +8,18 @@ from typing import Self
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault
-from ..fusion import Group, Link, outer_words, pass_costs, passes, stages_of
+from ..fusion import Group, Link, boxes, outer_words, pass_costs, passes, stages_of
 from ..group_search import MOST_ROWS, Family, GroupSearch
 from ..mapspace import Preset
-from ..problem import Charges, Problem
+from ..problem import Charges, Objective, Problem
 from ..report import NetworkResult
 from ..report.groups import Alone, GroupResult
 from ..search.options import SearchOptions
+from ..search.outcome import Ended
 from .api import Request, explored
-from .time_slices import Study
+from .time_slices import NoMapspaceError, Study
 
+LAYERS_SHARE = 0.5  # of a time limit, at most: for the layers alone
 STEPS_A_ROW = 4  # of the effort: with little of it fewer tiles are bounded
 
 
@@ -24,7 +27,7 @@ STEPS_A_ROW = 4  # of the effort: with little of it fewer tiles are bounded
 class GroupProgress:
     """How far a search of groups is."""
 
-    solved: int  # groups whose layers were solved
+    looked_at: int  # groups whose layers were bounded or solved
     best: float  # by the objective; inf before the first
     lower_bound: float
     effort: float | None  # the share that is used; None: it has no limit
@@ -34,7 +37,7 @@ class GroupProgress:
         """Read it of a search."""
         steps = search.limits.steps
         used = None if not steps else min(1.0, search.statistics.steps / steps)
-        return cls(search.solved, search.value, search.lower_bound, used)
+        return cls(search.looked_at, search.value, search.lower_bound, used)
 
 
 def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
@@ -63,16 +66,20 @@ def explore_group(
 
     Raises InputError with what is wrong with the names, and where no memory can be the keeper.
     """
-    arch, energies, charges = machine
+    began, (arch, energies, charges) = time.monotonic(), machine
     stages, links = stages_of(network, names, lambda message: Fault("--group", None, "", message))
     options = replace(options, strategy="optimal", effort=options.effort or "normal")
-    steps = options.limits.steps
+    steps, seconds = options.limits.steps, options.limits.seconds
     rows = MOST_ROWS if steps is None else min(MOST_ROWS, steps // STEPS_A_ROW)
     families = [
         Family(stages, links, arch, energies, charges, mapspace, arch.levels[level].name, rows)
         for level in keepers(arch, stages, links)
     ]
-    search = GroupSearch(families, options.goal.minimised[0], options)
+    # first, so that there is something to compare with whenever the search of groups ends
+    half = options if seconds is None else replace(options, time_limit=seconds * LAYERS_SHARE)
+    alone, unmapped = _alone(network.name, families[0].group(), machine, mapspace, half)
+    left = options if seconds is None else replace(options, time_limit=max(0.0, began + seconds - time.monotonic()))
+    search = GroupSearch(families, options.goal.minimised[0], left)
     outcome = search.run(None if progress is None else lambda own: progress(GroupProgress.of(own)))
     return GroupResult(
         tuple(stage.name for stage in stages),
@@ -82,9 +89,10 @@ def explore_group(
         options.seed,
         outcome.best,
         outcome.lower_bound,
-        _alone(network.name, families[0].group(), machine, mapspace, options),
+        alone,
+        unmapped,
         outcome.statistics,
-        outcome.solved,
+        outcome.looked_at,
         outcome.tiles,
         _tried(families[0]),
         outcome.proof,
@@ -99,8 +107,12 @@ def _tried(family: Family) -> tuple[tuple[str, int, int], ...]:
 
 
 def keepers(arch: Architecture, stages: tuple[Workload, ...], links: tuple[Link, ...]) -> list[int]:
-    """List the levels that may be the keeper. Raises InputError with why each may not."""
+    """List the levels that may be the keeper. Raises InputError with why each may not, and where stages do not meet."""
     good, why = [], []
+    try:
+        boxes(Group(stages, links, arch.levels[-1].name))
+    except ValueError as error:
+        raise InputError(Fault("--group", None, "", str(error))) from None
     for level in range(1, len(arch.levels)):
         group = Group(stages, links, arch.levels[level].name)
         try:
@@ -121,10 +133,11 @@ def _alone(
     machine: tuple[Architecture, EnergyTable, Charges],
     mapspace: Preset,
     options: SearchOptions,
-) -> Alone | None:
+) -> tuple[Alone | None, bool]:
     """The layers one by one, chosen together for their sum; operators pass over words at the outermost level.
 
-    Under a causal mask layers by themselves are whole: they compute what the mask hides.
+    Under a causal mask layers by themselves are whole: they compute what the mask hides. Without a mapping of each
+    None, and whether it is proven that some layer has none. Raises KeyboardInterrupt where Ctrl-C ends the search.
     """
     arch, energies, charges = machine
     alone = Network(name, tuple((stage, 1) for stage in group.stages))
@@ -132,19 +145,33 @@ def _alone(
     study = Study.of(alone, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, options)
     try:
         result = explored(study, Request())
-    except InputError:
-        return None
+    except NoMapspaceError:
+        return None, True
     assert isinstance(result, NetworkResult), "of a network"
+    if result.statistics.interrupted:
+        raise KeyboardInterrupt
     if not result.found:
-        return None
+        without = [layer for layer, _ in result.layers if not layer.found]
+        return None, any({Ended.SEEN_ALL, Ended.EMPTY} & set(layer.statistics.ended) for layer in without)
     words: dict[str, int] = {}
     for i, (layer, _) in enumerate(result.layers):
         assert layer.mapped is not None, "every layer has a mapping"
         for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
             words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
-    energy, cycles = result.energy_pj, int(result.cycles)
+    energy, cycles = 0.0, 0
     for number, own in enumerate(group.stages):
         listed = passes(group, 0, number, accumulates=False, output_kept=False)
         pj, took = pass_costs(listed, arch, energies, charges, dict(zip(own.dims, own.sizes, strict=True)))
         energy, cycles = energy + pj, cycles + took
-    return Alone(energy, cycles, result.lower_bound, words)
+    bound = result.lower_bound and _beside(goal.minimised[0], result.lower_bound, energy, cycles)
+    return Alone(result.energy_pj + energy, int(result.cycles) + cycles, bound, result.optimal, words), False
+
+
+def _beside(objective: Objective, least: float, energy_pj: float, cycles: int) -> float:
+    """Bound the objective of layers with operators beside them, which take so much; layers alone are not below `least`.
+
+    By Hoelder's inequality: (E + e)^a (C + c)^b is at least E^a C^b + e^a c^b, where a + b = 1.
+    """
+    power = sum(objective.powers)
+    both = least ** (1 / power) + objective.value(energy_pj, float(cycles)) ** (1 / power)
+    return float(both**power)

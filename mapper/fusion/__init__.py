@@ -1,7 +1,7 @@
 """Fused groups: layers that hand each other tiles in one memory, executed, counted and costed."""
 
 from .build import stages_of
-from .costs import GroupCosts, Transfer, outer_words, transfer_cycles
+from .costs import GroupCosts, Transfer, outer_words, transfer_cycles, transfer_flows
 from .execute import Executed, NoBoxError, execute
 from .group import Group, Link
 from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
@@ -37,7 +37,8 @@ __all__ = [
     "passes",
     "stages_of",
     "statistics_words",
-    "transfer_cycles",
     "step_layers",
+    "transfer_cycles",
+    "transfer_flows",
     "whole",
 ]

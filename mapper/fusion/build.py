@@ -35,14 +35,17 @@ def stages_of(
         for edge in network.edges
         if edge.producer in chosen and edge.consumer in chosen
     )
-    return tuple(layers[name] for name in chosen), links
+    stages = tuple(layers[name] for name in chosen)
+    if wrong := _two_ways(stages, links):
+        raise InputError(map(tell, wrong))
+    return stages, links
 
 
 def _wrong_names(network: Network, layers: Collection[str], names: Sequence[str]) -> list[str]:
     """List what is wrong with the names of a group."""
-    unknown = [name for name in names if name not in layers]
+    unknown = [name for name in dict.fromkeys(names) if name not in layers]
     faults = [f'no layer "{name}" in {network.name}{near(name, layers)}' for name in unknown]
-    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1 and name in layers]
     faults += [f"{name} is named twice" for name in twice]
     if not faults and not 2 <= len(names) <= MOST_STAGES:
         faults.append(f"a group has 2 to {MOST_STAGES} layers, as A+B; got {len(names)}")
@@ -58,6 +61,28 @@ def _wrong_edges(network: Network, chosen: Sequence[str]) -> list[str]:
             rule = f"{edge.consumer}, outside the group, reads what {edge.producer} makes: it has to leave the chip"
             faults.append(rule)
     return faults
+
+
+def _two_ways(stages: Sequence[Workload], links: Sequence[Link]) -> list[str]:
+    """List what is read in two ways: an operator changes words where they stand."""
+    faults = []
+    for producer, stage in enumerate(stages):
+        ways = {_way(stages[link.consumer], link) for link in links if link.producer == producer}
+        if len(ways) > 1:
+            operators = sorted({way[0] for way in ways})
+            said = " and ".join(f"through {own}" if own else "as it is" for own in operators)
+            twice = "" if len(operators) > 1 else " in two ways"
+            faults.append(f"what {stage.name} makes is read {said}{twice}: an operator changes it where it stands")
+    return faults
+
+
+def _way(consumer: Workload, link: Link) -> tuple[str, bool, int, frozenset[str | None]]:
+    """Return what is done to words before they are read: the operator, whether it streams, the queries of its mask, and
+    along which ranks of what was made its rows are."""
+    tensor = next(tensor for tensor in consumer.tensors if tensor.name == link.tensor)
+    summed = [not {term.dim for term in rank} <= consumer.output.dims for rank in tensor.ranks]
+    rows = frozenset(dim for (dim, _), own in zip(link.ranks, summed, strict=True) if own and link.through)
+    return link.through, link.streaming, link.mask.queries if link.mask else 0, rows
 
 
 def _unlinked(network: Network, name: str, chosen: Sequence[str]) -> str:

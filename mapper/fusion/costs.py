@@ -148,18 +148,18 @@ def outer_words(mapped: Mapped) -> dict[str, int]:
 def transfer_cycles(transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool) -> int:
     """Compute the cycles that the words of kept tensors take together: the most that a bandwidth of one level, in one
     direction, asks for."""
-    drained = sum(own.drains for own in transfers) if drain_reads else 0
+    flows = transfer_flows(transfers, outer, keeper, drain_reads=drain_reads)
+    return max((int(-(-words * cycles // many)) for words, (many, cycles) in flows), default=0)
+
+
+def transfer_flows(
+    transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool
+) -> list[tuple[int, tuple[float, int]]]:
+    """List the words of kept tensors that pass each bandwidth together, and the bandwidth: words in so many cycles."""
     flows = (
         (outer.read_bandwidth, sum(own.reads for own in transfers)),
         (outer.write_bandwidth, sum(own.updates for own in transfers)),
-        (keeper.read_bandwidth, drained),
+        (keeper.read_bandwidth, sum(own.drains for own in transfers) if drain_reads else 0),
         (keeper.write_bandwidth, sum(own.fills for own in transfers)),
     )
-    return max(_cycles(words, bandwidth) for bandwidth, words in flows)
-
-
-def _cycles(words: int, bandwidth: float | None) -> int:
-    if bandwidth is None:
-        return 0
-    many, cycles = rate(bandwidth)
-    return int(-(-words * cycles // many))
+    return [(words, rate(bandwidth)) for bandwidth, words in flows if bandwidth is not None]

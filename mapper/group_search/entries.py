@@ -111,9 +111,11 @@ class _Depth:
 class Space:
     """The groups of a family: their bounds, and the layers that are solved."""
 
-    def __init__(self, family: Family, options: SearchOptions, check: Callable[[], None]) -> None:
-        """Begin; `check` is called while tiles are bounded, and may raise."""
-        self.family, self.solver = family, Solver(family, options)
+    def __init__(
+        self, family: Family, options: SearchOptions, check: Callable[[], None], deadline: float | None
+    ) -> None:
+        """Begin; `check` is called while tiles are bounded, and may raise; layers are solved until a deadline."""
+        self.family, self.solver, self._check = family, Solver(family, options, deadline), check
         keepable = family.keepable()
         listed = [Listed(check=check) for _ in family.stages]
         self.tables = {
@@ -125,7 +127,9 @@ class Space:
     @cached_property
     def grids(self) -> dict[frozenset[str], Grid]:
         """The combinations of tiles, by the loops that retain."""
-        return {retained: Grid(self.family, self.tables, retained) for retained in self.family.retentions()}
+        return {
+            retained: Grid(self.family, self.tables, retained, self._check) for retained in self.family.retentions()
+        }
 
     def entries(self, objective: Objective) -> Iterator[Tiles]:
         """Yield all combinations of tiles and orders that may have a group, with their bounds."""
@@ -140,10 +144,8 @@ class Space:
         """Yield the groups of the first of these combinations of tiles: every choice of kept tensors that has room."""
         family, retained, place = self.family, tiles.retained, tiles.place
         sizes = {loop: int(own[at]) for loop, own, at in zip(family.loops, family.tiles, place, strict=True)}
-        sums = {
-            key: [float(own.reshape(-1)[0]) for own in table.sums(retained, place)]
-            for key, table in self.tables.items()
-        }
+        grid = self.grids[retained]
+        sums = {key: [float(own[place]) for own in grid.sums(*key)] for key in self.tables}
         yield from self._of_order(family.group(tuple((loop, sizes[loop]) for loop in tiles.order), retained), sums)
 
     def _of_order(self, plain: Group, sums: Mapping[tuple[int, frozenset[str]], Sequence[float]]) -> Iterator[Open]:

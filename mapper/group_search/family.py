@@ -6,7 +6,7 @@ whether it retains. So tables with an entry for each tile of each loop say all a
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
 from math import isqrt, prod
@@ -18,18 +18,21 @@ from ...energy import EnergyTable
 from ...workloads import InputError, Workload
 from ..bounds import grouped
 from ..fusion import Between, Box, Group, HeldWords, Link, boxes
-from ..mapping import Ints
+from ..mapping import Bools, Ints
 from ..mapspace import Frame, Preset
 from ..problem import Charges
 
 MOST_STEPS = 64  # of the loop over the queries of a head, where a causal mask makes all steps different
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
+MOST_COMBINATIONS = 2**18  # of tiles
 MOST_LOOP_STEPS = 2**16  # of a shared loop
 FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 ALL_TILES = 256  # sizes of a dim up to which every tile is tried
 FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples up to so many steps, and what divides it
 MULTIPLES = 1024
+
+Moves = tuple[tuple[Box, ...], dict[int, Between]]
 
 
 def tiles_of(size: int, most: int) -> Ints:
@@ -68,6 +71,7 @@ class Family:
     charges: Charges
     preset: Preset
     keeper: str
+    _moving: "dict[str, Moves | None]" = field(default_factory=dict, init=False)
     most_rows: int = MOST_ROWS  # chains of all sizes of a dim that are bounded, about: fewer tiles of dims with many
 
     @cached_property
@@ -90,27 +94,54 @@ class Family:
     def loops(self) -> tuple[str, ...]:
         """The dims of the last stage that are shared: those that move what some stage before computes, but for filters.
 
-        A filter's rows move the same window as rows of the output.
+        A filter's rows move the same window as rows of the output. Of two others that do, the first is shared.
         """
-        last, moving = self.stages[-1], []
+        last, shared = self.stages[-1], list[str]()
         windows = [rank for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1]
         filters = {term.dim for rank in windows for term in rank} - last.output.dims
         for dim, size in zip(last.dims, last.sizes, strict=True):
-            if size > 1 and dim not in filters:
-                try:
-                    computed, between = boxes(self.group(((dim, 1),)))
-                except ValueError:
-                    continue  # no group has it
-                if any(interval.loop == dim for needed in between.values() for interval in needed.ranks):
-                    moving.append(dim)
-        return tuple(moving)
+            may = size > 1 and dim not in filters and self._moves_between(dim)
+            if may and not any(self._share_window(dim, before) for before in shared):
+                shared.append(dim)
+        return tuple(shared)
+
+    def _moves_between(self, dim: str) -> bool:
+        """Whether a loop moves what an earlier stage makes."""
+        needed = (moves[1] if (moves := self._moves(dim)) is not None else {}).values()
+        return any(interval.loop == dim for own in needed for interval in own.ranks)
+
+    def _moves(self, dim: str) -> "Moves | None":
+        """What stages compute, and what is needed between them, with one loop over a dim: of the least tile that a
+        group may have; None where it may have none of those that are tried."""
+        if dim not in self._moving:
+            self._moving[dim] = None
+            for tile in range(1, min(self.stages[-1].size(dim) - 1, ALL_TILES) + 1):
+                with suppress(ValueError):
+                    self._moving[dim] = boxes(self.group(((dim, tile),)))
+                    break
+        return self._moving[dim]
+
+    def _share_window(self, *loops: str) -> bool:
+        """Whether loops over two dims move one dim or one window of some stage."""
+        both = [moves[0] for loop in loops if (moves := self._moves(loop)) is not None]
+        for stage, *computed in zip(self.stages, *both, strict=True):
+            windows = [[term.dim for term in rank] for tensor in stage.tensors for rank in tensor.ranks]
+            for dims in [*windows, *([dim] for dim in stage.dims)]:
+                if all(any(box.dims[dim].loop is not None for dim in dims) for box in computed):
+                    return True
+        return False
 
     @cached_property
     def tiles(self) -> tuple[Ints, ...]:
         """Per loop the tiles that are tried; under a causal mask those of few steps."""
-        every = []
-        for dim in self.loops:
-            tiles = tiles_of(self.stages[-1].size(dim), max(FEWEST, int(self.most_rows / self._rows(dim))))
+        every, sizes = [], [self.stages[-1].size(dim) for dim in self.loops]
+        most = [max(FEWEST, int(self.most_rows / self._rows(dim))) for dim in self.loops]
+        numbers = [len(tiles_of(size, own)) for size, own in zip(sizes, most, strict=True)]
+        while prod(numbers) > MOST_COMBINATIONS and max(numbers) > FEWEST:
+            longest = numbers.index(max(numbers))
+            most[longest] = numbers[longest] = max(FEWEST, numbers[longest] * 3 // 4)
+        for dim, size, own in zip(self.loops, sizes, most, strict=True):
+            tiles = tiles_of(size, own)
             masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
             least = max((-(-queries // MOST_STEPS) for queries in masked), default=1)
             every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])
@@ -118,8 +149,8 @@ class Family:
 
     def _rows(self, loop: str) -> float:
         """Estimate how many chains a size has, with those of dims of one window, of the stage with the most."""
-        rows, (computed, _) = [1.0], boxes(self.group(((loop, 1),)))
-        for stage, box in zip(self.stages, computed, strict=True):
+        rows, moves = [1.0], self._moves(loop)
+        for stage, box in zip(self.stages, moves[0] if moves else (), strict=True):
             for dims in grouped(stage):
                 moved = [d for d in dims if box.dims[stage.dims[d]].loop == loop]
                 if moved:
@@ -138,8 +169,10 @@ class Family:
 
     def _masks(self, dim: str, link: Link) -> bool:
         """Whether a shared loop moves the queries of a causal mask."""
-        computed, _ = boxes(self.group(((dim, 1),)))
-        return link.causal is not None and computed[link.consumer].dims[link.causal.query].loop == dim
+        moves = self._moves(dim)
+        if moves is None or link.causal is None:
+            return False
+        return moves[0][link.consumer].dims[link.causal.query].loop == dim
 
     @cached_property
     def reduced(self) -> frozenset[str]:
@@ -194,19 +227,31 @@ class LoopTable:
 
     loop: str
     tiles: Ints
-    steps: tuple[TileSteps, ...]  # per tile
+    steps: tuple[TileSteps, ...]  # per tile; of one that no group has those of another stand in
+    possible: Bools  # (tile,) whether a group may have it
 
     @classmethod
     def of(cls, family: Family, loop: str, tiles: Ints, *, retains: bool) -> "LoopTable":
-        """Make that of a loop; `retains`: whether words stay that later tiles need again."""
-        steps = []
+        """Make that of a loop; `retains`: whether words stay that later tiles need again.
+
+        Raises ValueError where no group has any of the tiles.
+        """
+        steps, why = list[TileSteps | None](), ""
         for tile in tiles.tolist():
             retained = frozenset({loop}) if retains else frozenset[str]()
             group = Group(family.stages, family.links, family.keeper, ((loop, tile),), retained)
-            computed, between = boxes(group)
+            try:
+                computed, between = boxes(group)
+            except ValueError as error:
+                steps, why = [*steps, None], str(error)
+                continue
             held = {stage: HeldWords.of(group, needed) for stage, needed in between.items()}
             steps.append(TileSteps(computed, between, held, group.trips(loop)))
-        return cls(loop, tiles, tuple(steps))
+        stand_in = next((own for own in steps if own is not None), None)
+        if stand_in is None:
+            raise ValueError(why)
+        possible = np.array([own is not None for own in steps])
+        return cls(loop, tiles, tuple(stand_in if own is None else own for own in steps), possible)
 
     @property
     def repeats(self) -> bool:

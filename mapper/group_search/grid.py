@@ -2,10 +2,10 @@
 
 Energy and cycles of stages are the sums of stage_tables.py. A bound is of one order of the loops and of every choice of
 kept tensors, each with what it moves, that have room beside what stands between stages in one step; where the choices
-are many, of those of each stage apart.
+are many, of those of each stage apart, without the cycles of what is moved.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain, combinations, pairwise, permutations, product
@@ -13,11 +13,12 @@ from math import prod
 
 import numpy as np
 
-from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer
+from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer, transfer_flows
 from ..mapping import Bools, Floats
 from ..problem import Objective
 from .family import Family, LoopTable
 from .stage_tables import IMPOSSIBLE, StageTables
+from .tensor_words import TensorWords
 
 Kept = tuple[int, str]  # a stage, a tensor
 MOST_CHOICES = 10**8  # choices of kept tensors times combinations of tiles that are bounded one by one
@@ -32,9 +33,14 @@ class Grid:
     """All combinations of tiles with one choice of retained loops. Arrays are # (tile of each loop, ...)."""
 
     def __init__(
-        self, family: Family, tables: Mapping[tuple[int, frozenset[str]], StageTables], retained: frozenset[str]
+        self,
+        family: Family,
+        tables: Mapping[tuple[int, frozenset[str]], StageTables],
+        retained: frozenset[str],
+        check: Callable[[], None],
     ) -> None:
-        self.family, self.tables, self.retained = family, tables, retained
+        """Begin; `check` is called now and then, and may raise."""
+        self.family, self.tables, self.retained, self.check = family, tables, retained, check
         self.shape = tuple(len(tiles) for tiles in family.tiles)
         self.standing = Standing(family.group(), family.arch)
         self._known: dict[tuple[int, frozenset[str]], tuple[Floats, Floats]] = {}
@@ -61,7 +67,8 @@ class Grid:
             part_energy, part_cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
             for chosen in product(*([None, *options[key]] for key in keys)):
                 kept = [(key, own) for key, own in zip(keys, chosen, strict=True) if own is not None]
-                own_energy, own_cycles = self._with_kept(part, kept, order)
+                self.check()
+                own_energy, own_cycles = self._with_kept(part, kept, order, together=len(parts) == 1)
                 part_energy, part_cycles = np.minimum(part_energy, own_energy), np.minimum(part_cycles, own_cycles)
                 if len(parts) == 1:
                     with np.errstate(invalid="ignore"):
@@ -75,26 +82,33 @@ class Grid:
         return np.where(possible, least, np.inf)
 
     def _with_kept(
-        self, stages: Sequence[int], kept: Sequence[tuple[Kept, tuple[Floats, Floats]]], order: tuple[str, ...]
+        self, stages: Sequence[int], kept: "Sequence[tuple[Kept, _Option]]", order: tuple[str, ...], *, together: bool
     ) -> tuple[Floats, Floats]:
-        """Bound energy and cycles of some stages with these kept tensors; inf where they have no room."""
+        """Bound energy and cycles of some stages with these kept tensors; inf where they have no room.
+
+        `together`: they are all kept tensors of the group, so that what they move takes cycles of its own.
+        """
         energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
         for stage in stages:
             names = frozenset(name for (number, name), _ in kept if number == stage)
-            own = self._sums(stage, names)
+            own = self.sums(stage, names)
             energy, cycles = energy + own[0], cycles + own[1]
         if not kept:
             return energy, cycles
-        bits = sum((own for _, (_, own) in kept), np.zeros(()))
+        bits, every = sum((own.bits for _, own in kept), np.zeros(())), [own for _, own in kept]
         fits = bits <= self.room[order]
-        moved = sum((pj for _, (pj, _) in kept), energy)
+        moved = sum((own.energy_pj for own in every), energy)
+        flows = [sum(of_all, np.zeros(())) for of_all in zip(*(own.cycles for own in every), strict=True)]
+        if together and flows:
+            took = np.maximum.reduce(np.broadcast_arrays(*flows))
+            leak_pj = self.family.charges.leak_pj_per_cycle(self.family.arch, self.family.energies)
+            moved, cycles = moved + leak_pj * took, cycles + took
         return np.where(fits, moved, np.inf), np.where(fits, cycles, np.inf)
 
-    def _sums(self, stage: int, names: frozenset[str]) -> tuple[Floats, Floats]:
+    def sums(self, stage: int, names: frozenset[str]) -> tuple[Floats, Floats]:
         """The bounds of a stage with some tensors kept, for all combinations of tiles."""
         if (stage, names) not in self._known:
-            every = tuple(slice(None) for _ in self.shape)
-            self._known[stage, names] = self.tables[stage, names].sums(self.retained, every)
+            self._known[stage, names] = self.tables[stage, names].sums(self.retained)
         return self._known[stage, names]
 
     def distinct(self, order: tuple[str, ...]) -> Bools:
@@ -106,6 +120,8 @@ class Grid:
         single = {loop: self._axis(loop, (tiles == tiles[-1]).astype(float)) > 0
                   for loop, tiles in zip(self.family.loops, self.family.tiles, strict=True)}  # fmt: skip
         good = np.ones(self.shape, bool)
+        for table in self._loop_tables:
+            good &= self._axis(table.loop, table.possible.astype(float)) > 0
         for loop in self.retained:
             good &= ~single[loop]
         for place, loop in enumerate(order):
@@ -137,10 +153,10 @@ class Grid:
         return most
 
     @cached_property
-    def _between(self) -> "dict[int, _Words]":
+    def _between(self) -> dict[int, TensorWords]:
         """The words of each tensor between stages."""
         return {
-            producer: _Words(
+            producer: TensorWords(
                 {table.loop: self._along(table, producer) for table in self._loop_tables},
                 prod(int(own.lengths[0]) for i, own in enumerate(needed.ranks) if not self._moves(producer, i)),
             )
@@ -171,13 +187,14 @@ class Grid:
     def _loop_tables(self) -> list[LoopTable]:
         return [self.family.tables[loop, loop in self.retained] for loop in self.family.loops]
 
-    def _options(self, key: Kept, order: tuple[str, ...]) -> list[tuple[Floats, Floats]]:
-        """List for each depth of a kept tensor the energy of what it moves, and the bits that it takes."""
+    def _options(self, key: Kept, order: tuple[str, ...]) -> "list[_Option]":
+        """List for each depth of a kept tensor what it costs to move, and the bits that it takes."""
         stage, name = key
         tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
-        moved_pj, distinct_pj = (
-            self._transfer_pj(Transfer.of(tensor, KeptTensor(1, *words))) for words in ((1, 0), (1, 1))
-        )
+        # linear in the words that come, and in those among them that come for the first time
+        again, first = (Transfer.of(tensor, KeptTensor(1, *words)) for words in ((1, 0), (1, 1)))
+        prices = [(self._transfer_pj(again), self._transfer_pj(first))]
+        prices += list(zip(self._flow_cycles(again), self._flow_cycles(first), strict=True))
         bits, columns, still = self.standing.bits(stage, name), self._columns(key), self._still_words(key)
         options = []
         for depth in range(len(order) + 1):
@@ -186,8 +203,15 @@ class Grid:
             most = inside * prod((own["most"] for own in outside), start=np.ones(()))
             distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
             moved = inside * moved_words(outside)
-            options.append((moved * moved_pj - distinct * (moved_pj - distinct_pj), most * bits))
+            energy_pj, *cycles = (moved * back - distinct * (back - once) for back, once in prices)
+            options.append(_Option(energy_pj, tuple(cycles), most * bits))
         return options
+
+    def _flow_cycles(self, transfer: Transfer) -> list[float]:
+        """The cycles of some words at each bandwidth that they pass."""
+        outer, keeper = self.family.arch.levels[0], self.family.arch.levels[self.family.level]
+        flows = transfer_flows([transfer], outer, keeper, drain_reads=self.family.charges.drain_reads)
+        return [words * cycles / many for words, (many, cycles) in flows]
 
     def _columns(self, key: Kept) -> dict[str, dict[str, Floats]]:
         """What each loop makes of the words of a kept tensor."""
@@ -232,47 +256,14 @@ def moved_words(outside: Sequence[Mapping[str, Floats]]) -> Floats:
     return np.asarray(moved)
 
 
+@dataclass(frozen=True, eq=False)
+class _Option:
+    """A kept tensor inside so many loops. Arrays are # (tile of each loop, ...)."""
+
+    energy_pj: Floats  # of what it moves
+    cycles: tuple[Floats, ...]  # of it at each bandwidth
+    bits: Floats
+
+
 def _at(figures: "np.ndarray | int", step: int) -> int:
     return int(figures) if isinstance(figures, int) else int(figures[step])
-
-
-@dataclass(frozen=True, eq=False)
-class _Words:
-    """The words of a tensor between stages, in a step in the middle of all loops."""
-
-    loops: dict[str, dict[str, Floats]]  # by loop, along its axis, the figures of held_words.py
-    still: int  # along ranks that no loop moves
-
-    def most(self, order: Sequence[str], *, before: bool, after: bool) -> Floats:
-        """Words along all loops that stand there, in this order."""
-        return self._words([self.loops[loop] for loop in order], before=before, after=after)
-
-    def _words(self, loops: Sequence[Mapping[str, Floats]], *, before: bool, after: bool) -> Floats:
-        if not loops:
-            return np.asarray(float(not (before or after)))
-        loop, inner = loops[0], loops[1:]
-        every = _product(own["all"] for own in inner)
-        return (
-            loop["inside"] * every
-            + loop["ending"] * _ends(inner, after)
-            + loop["beginning"] * _begins(inner, before)
-            + loop["alone"] * self._words(inner, before=before, after=after)
-        )
-
-
-def _ends(loops: Sequence[Mapping[str, Floats]], after: bool) -> Floats:
-    if not loops:
-        return np.asarray(float(not after))
-    loop, inner = loops[0], loops[1:]
-    return loop["later"] * _product(own["all"] for own in inner) + loop["old"] * _ends(inner, after)
-
-
-def _begins(loops: Sequence[Mapping[str, Floats]], before: bool) -> Floats:
-    if not loops:
-        return np.asarray(float(not before))
-    loop, inner = loops[0], loops[1:]
-    return loop["earlier"] * _product(own["all"] for own in inner) + loop["new"] * _begins(inner, before)
-
-
-def _product(figures: Iterable[Floats]) -> Floats:
-    return np.asarray(prod(figures, start=np.ones(())))

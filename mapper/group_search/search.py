@@ -23,11 +23,12 @@ from .certify import group_proof
 from .entries import Open, Space, Tiles
 from .family import Family
 from .group_part import GroupPart, NoMappingError
-from .solver import Solved
+from .solver import Solved, UnsolvedError
 
 NEAR = 1.05  # slopes within this factor are the same, when a group is first solved
 SAME = 1e-6  # relative: slopes that say the same
 MOST_SLOPES = 12  # for which a group is solved
+DIVISION_STEPS = 2000  # of the effort, to divide a combination of tiles: as long as so many of a proof take, about
 SHARE = 6  # a group has the steps of so many layers for each of its stages
 
 
@@ -42,7 +43,7 @@ class GroupOutcome:
     best: GroupCosts | None
     lower_bound: float
     statistics: Statistics
-    solved: int  # groups whose layers were solved
+    looked_at: int  # groups whose layers were bounded or solved
     tiles: int  # combinations of tiles, with choices of retained loops
     proof: GroupProof | None = None  # where certificates are asked for
     no_proof: str = ""  # why there is none
@@ -55,16 +56,19 @@ class GroupSearch:
         self.objective, limits = objective, options.limits
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
-        self.spaces = [Space(family, options, self._check_time) for family in families]
+        self._began = time.monotonic()
+        deadline = None if limits.seconds is None else self._began + limits.seconds
+        self.spaces = [Space(family, options, self._check_time, deadline) for family in families]
         self.best: GroupCosts | None = None
         self.statistics = Statistics()
-        self.solved = self.tiles = 0
+        self.looked_at = self.tiles = 0
         self._slope: float | None = None
         self._waiting: list[tuple[float, int, Tiles | Open]] = []
+        self._at: tuple[float, int, Tiles | Open] | None = None  # looked at; it counts until its parts wait, for Ctrl-C
         self._number = 0  # of what waits: the first of equal bounds goes first
         self._closed = inf  # the least bound of solved groups
+        self._left_out = False  # whether a group was left unsolved
         self._bounded = False  # whether all tiles are bounded
-        self._began = 0.0
         self._certify = options.certify
         self._proven = list[Open]()  # of solved groups that are closed, where certificates are asked for
         self._unproven = ""  # why no certificate can be written
@@ -74,7 +78,6 @@ class GroupSearch:
 
         `progress` is called after each group. Raises KeyboardInterrupt where Ctrl-C came before the first.
         """
-        self._began = time.monotonic()
         try:
             self._begin()
             self._search(progress)
@@ -85,7 +88,7 @@ class GroupSearch:
                 raise
             self.statistics.stop(Ended.INTERRUPTED)
         self.statistics.seconds = time.monotonic() - self._began
-        outcome = GroupOutcome(self.best, self.lower_bound, self.statistics, self.solved, self.tiles)
+        outcome = GroupOutcome(self.best, self.lower_bound, self.statistics, self.looked_at, self.tiles)
         return self._certified(outcome) if self._certify else outcome
 
     def _certified(self, outcome: GroupOutcome) -> GroupOutcome:
@@ -95,6 +98,8 @@ class GroupSearch:
         if self._unproven:
             return replace(outcome, no_proof=self._unproven)
         waiting = [entry for _, _, entry in self._waiting if isinstance(entry, Open) and entry.sums]
+        if self._at is not None and self._at not in self._waiting and isinstance(own := self._at[2], Open) and own.sums:
+            waiting.append(own)
         families = [space.family for space in self.spaces]
         try:
             proof = group_proof(families, self.objective, self.best, outcome.lower_bound, [*self._proven, *waiting])
@@ -112,29 +117,49 @@ class GroupSearch:
         """What no group is below."""
         if not self._bounded:
             return 0.0
-        return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1]))
+        at = [] if self._at is None else [self._at]
+        return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1] + at))
 
     def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
         while self._waiting and self._waiting[0][0] < self.value * (1 - ROUNDING):
-            if self.best is not None and (reason := self._used_up()):
+            if reason := self._used_up():
                 return self.statistics.stop(reason)
-            bound, _, entry = self._waiting[0]
+            place = self._next
+            self._at = bound, _, entry = self._waiting[place]
             if isinstance(entry, Tiles):
                 more = [(max(bound, self._bound_of(own)), own) for own in entry.space.divided(entry)]
-                heapq.heappop(self._waiting)  # only now: Ctrl-C may come at any time
+                self.statistics.steps += DIVISION_STEPS
+                self._remove(place)
                 if (rest := entry.rest) is not None:
                     self._push(rest.bound, rest)
                 for own_bound, own in more:
                     self._push(own_bound, own)
             else:
                 solved = self._solve(entry)
-                heapq.heappop(self._waiting)
+                self._remove(place)
                 if solved is not None:
                     self._take(max(bound, self._bound_of(solved)), solved)
-                self.solved += solved is not None and len(solved.solved) == 1 and not entry.solved
-                if progress:
-                    progress(self)
-        return self.statistics.stop(Ended.SEEN_ALL)
+                self.looked_at += not entry.sums
+            self._at = None
+            if progress and isinstance(entry, Open):
+                progress(self)
+        unsolved = self._closed < self.value * (1 - ROUNDING) and self._left_out
+        return self.statistics.stop((self._used_up() or Ended.EFFORT) if unsolved else Ended.SEEN_ALL)
+
+    @property
+    def _next(self) -> int:
+        """The place of what is looked at next: of the least bound, or while no group is solved of the least group."""
+        if self.best is not None:
+            return 0
+        groups = (i for i, (_, _, own) in enumerate(self._waiting) if isinstance(own, Open))
+        return min(groups, key=lambda i: self._waiting[i], default=0)
+
+    def _remove(self, place: int) -> None:
+        if place == 0:
+            heapq.heappop(self._waiting)
+        else:
+            del self._waiting[place]
+            heapq.heapify(self._waiting)
 
     def _bound_of(self, entry: Open) -> float:
         return entry.corner(self.objective)[0]
@@ -191,8 +216,10 @@ class GroupSearch:
                 if self._bound_of(summed) >= self.value * (1 - ROUNDING):
                     break
             return summed
-        except NoMappingError as error:
+        except (NoMappingError, UnsolvedError) as error:
             self._unproven = str(error)
+            if isinstance(error, UnsolvedError):  # some group may be as good as its bound
+                self._closed, self._left_out = min(self._closed, self._bound_of(entry)), True
             return None
 
     def _summed(self, part: GroupPart, layers: Mapping[StepLayer, Solved], *, rough: bool) -> Open:

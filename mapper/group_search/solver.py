@@ -1,5 +1,6 @@
 """Finds the best mappings of the layers that stages are in steps, each once: for a sum of energy and cycles."""
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,12 +17,17 @@ from ..problem import OBJECTIVES, Goal, Problem
 from ..proof import Proof, prove_sum
 from ..search import Observers, Task
 from ..search.options import SearchOptions
-from ..search.outcome import Outcome, Statistics
+from ..search.outcome import Ended, Outcome, Statistics
 from ..search.variation import MappingSampler, adapted
 from .family import Family
 
 NEAR = 4  # mappings of layers solved before that are tried as a start
+LEAST_SECONDS = 0.05  # of a time limit, for a layer
 FAR = 1.5  # times the bound of a whole mapspace: a start above it is no good one
+
+
+class UnsolvedError(Exception):
+    """A layer was left without a mapping before it was known whether it has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +47,9 @@ class Solved:
 class Solver:
     """The layers solved so far. Equal layers on equal machines are solved once."""
 
-    def __init__(self, family: Family, options: SearchOptions) -> None:
-        self.family = family
+    def __init__(self, family: Family, options: SearchOptions, deadline: float | None) -> None:
+        """Begin; `deadline`, by time.monotonic, is for all layers together."""
+        self.family, self.deadline = family, deadline
         self.options = replace(options, strategy="optimal", front="", samples=None)
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
         self._near: dict[int, list[MappingBatch]] = {}  # by stage, of the layers solved last
@@ -54,7 +61,7 @@ class Solver:
 
         With `root_only` its mapspace is bounded as a whole, where a layer of its stage was solved before: its mapping
         is then one near to that of this layer. What it takes is added to `statistics`. Raises ValueError where what
-        stays in the keeper leaves no room.
+        stays in the keeper leaves no room, and UnsolvedError.
         """
         machine, whole = standing.machine(layer), not root_only or slope is None or layer.stage not in self._near
         key = layer, standing.group.resident(layer.stage), slope
@@ -95,7 +102,7 @@ class Solver:
             space = Mapspace(machine, problem.workload, family.preset, distinct=True)
         except InputError:
             return None, Statistics()
-        task, observers = Task(problem, space, self.options), Observers(None, None)
+        task, observers = Task(problem, space, self._in_time()), Observers(None, None)
         if slope is None:
             (delay,) = (name for name, own in OBJECTIVES.items() if own.powers == (0, 1))
             outcome = Proof().run(replace(task, problem=replace(problem, goal=Goal((delay,)))), observers)
@@ -104,6 +111,8 @@ class Solver:
         if outcome.statistics.interrupted:
             raise KeyboardInterrupt  # a proof takes it, and says so
         if outcome.best is None:
+            if not {Ended.SEEN_ALL, Ended.EMPTY} & set(outcome.statistics.ended):
+                raise UnsolvedError(f"of {problem.workload.name} no mapping was found in time or effort")
             return None, outcome.statistics
         proof, least = outcome.certificate, outcome.lower_bound or 0.0
         if self.options.certify:  # what is said is what the certificate says
@@ -111,6 +120,12 @@ class Solver:
         mapped, room = Mapped.of(problem, outcome.best.own()), standing.free_bits(layer.stage)
         resident = standing.group.resident(layer.stage)
         return Solved(layer, family.keeper, resident, room, slope, mapped, least, proof), outcome.statistics
+
+    def _in_time(self) -> SearchOptions:
+        """The options, with the seconds that are left as a cap."""
+        if self.deadline is None:
+            return self.options
+        return replace(self.options, time_limit=max(LEAST_SECONDS, self.deadline - time.monotonic()))
 
     def _least_sum(self, task: Task, stage: int, slope: float, rough: Solved | None, *, root_only: bool) -> Outcome:
         """Prove the least sum of a layer, from the mappings of layers of its stage that were solved before.

@@ -130,25 +130,25 @@ class StageTables:
         last = self.stage == len(self.family.stages) - 1
         return self._layer(accumulates=True) if last and self.family.reduced else None
 
-    def sums(self, retained: frozenset[str], tiles: Sequence[slice | int]) -> tuple[Floats, Floats]:
-        """Bound energy and cycles of all steps together, for some tiles of each loop. # (tile, ...) each"""
+    def sums(self, retained: frozenset[str]) -> tuple[Floats, Floats]:
+        """Bound energy and cycles of all steps together, for all combinations of tiles.
+
+        # (tile of each loop, ...) each
+        """
         energy, cycles = (
-            self._summed(retained, tiles, self.plain[i], self.adding[i] if self.adding is not None else None)
-            for i in (0, 1)
+            self._summed(retained, self.plain[i], self.adding[i] if self.adding is not None else None) for i in (0, 1)
         )
         return energy, cycles
 
-    def _summed(
-        self, retained: frozenset[str], tiles: Sequence[slice | int], plain: Floats, adding: Floats | None
-    ) -> Floats:
+    def _summed(self, retained: frozenset[str], plain: Floats, adding: Floats | None) -> Floats:
         loops = self.family.loops
-        every = [own.steps[loop in retained][at] for own, loop, at in zip(self.sizes, loops, tiles, strict=True)]
+        every = [own.steps[loop in retained] for own, loop in zip(self.sizes, loops, strict=True)]
         if adding is None:
             return _contracted(plain, every)
         reduced = self.family.reduced
         first = [
-            (own.first if loop in reduced else own.steps)[loop in retained][at]
-            for own, loop, at in zip(self.sizes, loops, tiles, strict=True)
+            (own.first if loop in reduced else own.steps)[loop in retained]
+            for own, loop in zip(self.sizes, loops, strict=True)
         ]
         return _contracted(adding, every) + _contracted(plain - adding, first)
 
@@ -157,6 +157,6 @@ def _contracted(table: Floats, operators: Sequence[Floats]) -> Floats:
     """Sum a table over the variants of each loop, by the steps that each tile has of them."""
 
     def along(result: Floats, operator: Floats) -> Floats:
-        return np.tensordot(result, np.atleast_2d(operator), axes=(0, 1))  # the first axis goes, tiles come last
+        return np.tensordot(result, operator, axes=(0, 1))  # the first axis goes, tiles come last
 
     return np.asarray(reduce(along, operators, table))

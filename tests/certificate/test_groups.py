@@ -23,8 +23,9 @@ from ruby_map.mapper.certificate.checker.groups.group import GroupSteps
 from ruby_map.mapper.certificate.checker.groups.layer_bounds import StageBounds, least_steps
 from ruby_map.mapper.certificate.checker.groups.passes import passes_of
 from ruby_map.mapper.certificate.checker.groups.stages import Stages
-from ruby_map.mapper.certificate.checker.groups.traces import NoGroupError, Walks
-from ruby_map.mapper.certificate.checker.groups.verify import _Check
+from ruby_map.mapper.certificate.checker.groups.traces import NoGroupError
+from ruby_map.mapper.certificate.checker.groups.verify import _Check, _least_above
+from ruby_map.mapper.certificate.checker.groups.walks import Walks
 from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.commands.ruby_check import main as ruby_check
@@ -322,6 +323,14 @@ def test_sums_that_overflow_are_refused(made, monkeypatch):
     monkeypatch.setattr(_Check, "_layer", lambda *_: 1.7e308)
     with pytest.raises(Refused, match="no number"):
         verify_group(GroupProof.model_validate(data), family.arch, network, family.energies)
+
+
+@pytest.mark.parametrize("slope", [1e3, 1e12, 1e22, 1e40, 1e120])
+def test_a_steep_sum_says_nothing_of_energy(slope):
+    """Energy + slope x cycles, however steep, adds at most that there are so many cycles: no rounding is energy."""
+    steep = (slope, (100.0 + slope * 50.0) * (1 - 1e-9))
+    assert _least_above([(0.0, 100.0), steep], 10.0, OBJECTIVES["energy"]) == 100.0
+    assert _least_above([(0.0, 100.0), steep], 10.0, OBJECTIVES["edp"]) <= 100.0 * 50.0
 
 
 def test_words_between_the_steps_of_a_stride_need_not_move():

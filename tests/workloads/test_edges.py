@@ -157,6 +157,16 @@ def test_operators_that_do_not_fit_are_faults(tmp_path: Path, more: str, fault: 
     assert fault in told[0]
 
 
+def test_a_softmax_needs_a_reader_that_has_rows(tmp_path: Path) -> None:
+    """A layer that works word by word does not say along which dim the rows are."""
+    scores = "{name: scores, shape: matmul, sizes: {M: 8, N: 4, K: 3}}"
+    tensors = "{A: {projection: [N, M]}, O: {projection: [N, M], output: true}}"
+    more = "from: {A: scores}, through: {A: softmax}"
+    drop = f"{{name: drop, dims: {{N: 4, M: 8}}, tensors: {tensors}, {more}}}"
+    (fault,) = faults(network(tmp_path, scores, drop))
+    assert fault.startswith("net.yaml:3: layers[1].through.A: softmax needs whole rows, and drop adds up over no dim")
+
+
 def test_more_queries_than_keys_have_no_causal_mask(tmp_path: Path) -> None:
     """The first query would see no key."""
     scores = "{name: s, shape: matmul, sizes: {M: 3, N: 4, K: 2}}"

@@ -19,6 +19,7 @@ class Alone:
     energy_pj: float
     cycles: int
     lower_bound: float | None  # no mappings of the layers are below it by the objective
+    optimal: bool  # it is proven that no mappings of the layers are better
     words: Mapping[str, int]  # that the outermost level reads and takes, by stage.tensor
 
     @property
@@ -38,9 +39,10 @@ class GroupResult:
     seed: int
     costs: GroupCosts | None  # None: no group fits
     least: float  # no group is below it by the objective
-    alone: Alone | None  # None: some layer has no mapping
+    alone: Alone | None  # None: some layer has no mapping, or was not searched
+    unmapped: bool  # it is proven that some layer alone has no mapping
     statistics: Statistics
-    solved: int  # groups whose layers were solved
+    looked_at: int  # groups whose layers were bounded or solved
     tiles: int  # combinations of tiles, with choices of retained loops, that were bounded
     tried: tuple[tuple[str, int, int], ...]  # per shared dim, its size and how many of its tiles were tried
     proof: GroupProof | None = None  # for a certificate, where one was asked for
@@ -71,6 +73,16 @@ class GroupResult:
         return 1 - self.value / self._alone_value
 
     @property
+    def least_saved(self) -> float | None:
+        """The share of the objective that fusing saves at least, whatever mappings the layers alone may have; below 0
+        where they may be better. None where nothing is known of them."""
+        if self.value is None or self.alone is None:
+            return None
+        if self.alone.optimal:
+            return self.saved
+        return 1 - self.value / self.alone.lower_bound if self.alone.lower_bound else None
+
+    @property
     def verdict(self) -> str:
         """Whether fusing is better: fuse, alone, or undecided where that is not proven; without either, what there is.
 
@@ -80,8 +92,8 @@ class GroupResult:
         if self.value is None:
             return "alone" if self.alone is not None and Ended.SEEN_ALL in self.statistics.ended else "undecided"
         if self.alone is None:
-            return "fuse"
-        if self.saved is not None and self.saved > 0:
+            return "fuse" if self.unmapped else "undecided"
+        if (self.least_saved or 0.0) > 0:
             return "fuse"
         return "alone" if self.least >= self._alone_value * (1 - ROUNDING) else "undecided"
 
@@ -127,7 +139,7 @@ class GroupResult:
             "search": {
                 "seconds": self.statistics.seconds,
                 "steps": self.statistics.steps,
-                "groups": self.solved,
+                "groups": self.looked_at,
                 "tiles": self.tiles,
                 "tried": {dim: {"size": size, "tiles": tiles} for dim, size, tiles in self.tried},
                 "stopped_by": self.statistics.stopped_by,
@@ -148,7 +160,7 @@ class GroupResult:
     def _shown_group(self) -> list[str]:
         if self.costs is None:
             if Ended.SEEN_ALL not in self.statistics.ended:
-                return ["", f"no group was looked at; stopped by: {self.statistics.stopped_by}", ""]
+                return ["", f"no group was solved; stopped by: {self.statistics.stopped_by}", ""]
             return ["", "no group fits: what stands between the stages, or a stage beside it, finds no room", ""]
         return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
@@ -163,8 +175,17 @@ class GroupResult:
         if self.saved is not None:
             title = self.goal.minimised[0].title
             saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {-self.saved:.1%} more {title}"
-            lines.append(f"fusing       {saves if self.saved > 0 else more}")
+            lines.append(f"fusing       {saves if self.saved > 0 else more}{self._by_bound()}")
         return [*lines, *self._why_not(), "", *words_table(self.outer_words, self.costs.standing.arch.levels[0].name)]
+
+    def _by_bound(self) -> str:
+        """What may be said of saving where the layers alone may be better than those that were found."""
+        if self.alone is None or self.alone.optimal or (self.saved or 0.0) <= 0:
+            return ""
+        least = self.least_saved
+        if least is None or least <= 0:
+            return " of the layers that were found; others may be as good alone"
+        return f" of the layers that were found, and {least:.1%} of any"
 
     def _why_not(self) -> list[str]:
         if self.saved is None or self.saved > 0:
@@ -180,5 +201,5 @@ class GroupResult:
         what = f"no group{loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
         lines = [f"proof        {what}" + (f" (tried: {tried})" if tried else "")]
         went = self.statistics
-        counted = f"{self.solved:,} groups solved, {self.tiles:,} combinations of tiles bounded"
+        counted = f"{self.looked_at:,} groups looked at, {self.tiles:,} combinations of tiles bounded"
         return [*lines, f"search       {counted}, {went.seconds:.1f} s, stopped by: {went.stopped_by}"]

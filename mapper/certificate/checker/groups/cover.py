@@ -8,6 +8,7 @@ proofs (verify.py).
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from itertools import permutations, product
 
 import numpy as np
@@ -17,8 +18,9 @@ from ....problem import Objective
 from .extents import fewest_words
 from .group import GroupSteps
 from .sums import NEVER, Machine, StageSums, subsets
-from .traces import NoGroupError, Walks
+from .traces import NoGroupError
 from .transfers import Moved, flows_of, transfer_cycles, transfer_pj
+from .walks import Walks
 
 MOST_LEFT = 200_000  # combinations of tiles and kept tensors that are looked at one by one
 
@@ -54,7 +56,7 @@ class GroupCover:
         loops = list(self.tiles)
         for retained in subsets(loops):
             figures = self._figures(retained)
-            places = np.argwhere(self._open(figures))
+            places = np.argwhere(self._open(figures) & self._possible(retained))
             self.looked_at += len(places)
             if self.looked_at > MOST_LEFT:
                 raise TooManyLeftError(f"{self.looked_at:,} combinations of tiles and retained loops are not ruled out")
@@ -72,7 +74,7 @@ class GroupCover:
         """Whether only loops retain for which that makes a difference: the others are looked at without."""
         if not retained <= set(several):
             return False
-        return all(self.walks.trace(loop, chosen[loop], retains=False).repeats for loop in retained)
+        return all(self.walks.repeats(loop, chosen[loop]) for loop in retained)
 
     def _figures(self, retained: frozenset[str]) -> Figures:
         """Bound energy and cycles of each stage with each set of its kept tensors. # (tile of each loop, ...) each"""
@@ -81,6 +83,14 @@ class GroupCover:
             for stage, own in enumerate(self.sums)
             for kept in subsets([name for number, name in self.keepable if number == stage])
         }
+
+    def _possible(self, retained: frozenset[str]) -> Bools:
+        """Mark the combinations of tiles each of which a group may have by itself. # (tile of each loop, ...)"""
+        every = [
+            np.array([self.walks.has(loop, tile, retains=loop in retained) for tile in tiles])
+            for loop, tiles in self.tiles.items()
+        ]
+        return np.asarray(reduce(np.logical_and.outer, every, np.array(True)))
 
     def _open(self, figures: Figures) -> Bools:
         """Mark the combinations of tiles that some set of kept tensors may make better. # (tile of each loop, ...)"""

@@ -7,7 +7,8 @@ import numpy as np
 
 from .....workloads import Rank
 from ....mapping import Ints, unique_rows
-from .traces import Box, Walks, reach
+from .traces import Box, reach
+from .walks import Walks
 
 
 def ends_of(ranks: Sequence[Rank], box: Box) -> tuple[int, ...]:

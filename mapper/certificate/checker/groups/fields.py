@@ -9,7 +9,7 @@ from ....problem import OBJECTIVES, Charges, Objective
 from ...format import certified_energies
 from ...group_format import CertifiedGroup, GroupProof
 from ..problem import Refused
-from .traces import Walks
+from .walks import Walks
 
 
 def check_fields(proof: GroupProof, machine: tuple[Architecture, EnergyTable, Charges], walks: Walks) -> Objective:

@@ -16,8 +16,9 @@ from ....problem import Charges
 from ..problem import Refused
 from .extents import distinct_words, ends_of, joined
 from .passes import STATISTICS, pass_figures, passes_of, streaming
-from .traces import NoGroupError, Span, Walks
+from .traces import NoGroupError, Span
 from .transfers import Moved, flows_of, transfer_cycles, transfer_pj
+from .walks import Walks
 
 MOST_LOOKED_AT = 50_000_000  # pairs of a step and a kind of word
 Kind = tuple[int, tuple[int, ...], bool]  # a stage, its sizes, whether its output holds sums before

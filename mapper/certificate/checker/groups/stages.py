@@ -52,7 +52,19 @@ class Stages:
         reads = tuple(_reads_within(network, names))
         if missing := sorted(set(range(len(names) - 1)) - {read.producer for read in reads}):
             raise Refused(f"no stage reads what {names[missing[0]]} makes")
-        return cls(tuple(layers[name] for name in names), reads)
+        stages = cls(tuple(layers[name] for name in names), reads)
+        for producer in range(len(names) - 1):
+            if len({stages._done_to(read) for read in stages.consumers(producer)}) > 1:
+                raise Refused(f"an operator changes what {names[producer]} makes, which is read in two ways")
+        return stages
+
+    def _done_to(self, read: Read) -> tuple[str, bool, int, frozenset[str | None]]:
+        """What is done to words before a stage reads them: the operator, whether it streams, the queries of its mask,
+        and the dims of what was made along which it has rows."""
+        rows = set(self.row_dims(read.consumer, read.tensor, adds=True)) if read.through else set[str]()
+        ranks = self.tensor(read.consumer, read.tensor).ranks
+        along = {dim for (dim, _), rank in zip(read.ranks, ranks, strict=True) if rows & {term.dim for term in rank}}
+        return read.through, read.streaming, read.mask.queries if read.mask else 0, frozenset(along)
 
     @property
     def last(self) -> Workload:

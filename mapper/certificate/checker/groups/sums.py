@@ -18,7 +18,8 @@ from ....problem import Charges
 from .layer_bounds import StageBounds
 from .passes import pass_figures, passes_of
 from .stages import Stages
-from .traces import NoGroupError, Trace, Walks
+from .traces import NoGroupError, Trace
+from .walks import Walks
 
 NEVER = 1e60  # in place of infinity, which times no steps is no number
 
@@ -71,9 +72,10 @@ class StageSums:
         return tuple((dim, sizes[dim]) for dim in sorted(self.stages.moved(loop)[self.stage]))
 
     def _traces(self, loop: str, tile: int) -> dict[bool, Trace]:
-        traces = {False: self.walks.trace(loop, tile, retains=False)}
-        with suppress(NoGroupError):
-            traces[True] = self.walks.trace(loop, tile, retains=True)
+        traces = {}
+        for retains in (False, True):
+            with suppress(NoGroupError):
+                traces[retains] = self.walks.trace(loop, tile, retains=retains)
         return traces
 
     @cached_property

@@ -10,7 +10,6 @@ from functools import cached_property
 from itertools import pairwise
 
 from .....workloads import Rank
-from ..problem import Refused
 from .stages import Stages
 
 Span = tuple[int, int]  # from the first to below the second
@@ -201,89 +200,3 @@ def _overlap(spans: Sequence[Span | None]) -> bool:
     """Whether two ranges share an index."""
     own = sorted(span for span in spans if span is not None)
     return any(b[0] < a[1] for a, b in pairwise(own))
-
-
-@dataclass(eq=False)
-class Walks:
-    """The traces of loops, each walked once."""
-
-    stages: Stages
-    _traces: dict[tuple[str, int, bool], Trace | NoGroupError] = field(default_factory=dict)
-
-    @cached_property
-    def whole(self) -> Trace:
-        """The stages without loops."""
-        return Trace(self.stages, None, 1, retains=False)
-
-    def trace(self, loop: str, tile: int, *, retains: bool) -> Trace:
-        """Walk a loop. Raises NoGroupError."""
-        key = loop, tile, retains
-        if key not in self._traces:
-            try:
-                self._traces[key] = Trace(self.stages, loop, tile, retains=retains)
-            except NoGroupError as error:
-                self._traces[key] = error
-        trace = self._traces[key]
-        if isinstance(trace, NoGroupError):
-            raise trace
-        return trace
-
-    @cached_property
-    def indices(self) -> list[dict[str, set[int]]]:
-        """Per stage and dim the indices that are computed whatever the tiles and whatever stays.
-
-        Those that each index of a later stage needs, by itself along the dims that loops move: a larger tile may need
-        those between as well, and where words stay the next may leave them out.
-        """
-        indices = [{dim: set(range(size)) for dim, size in sizes.items()} for sizes in self.stages.sizes]
-        for stage in reversed(range(len(indices) - 1)):
-            for dim in self.stages.layers[stage].output.dims:
-                ranks = list(self.stages.along(stage, dim))
-                needed = {i - zeros for own, rank, zeros in ranks for i in self._along(indices, own, rank)}
-                indices[stage][dim] &= needed if ranks else {0}
-        return indices
-
-    def along(self, stage: int, rank: Rank) -> set[int]:
-        """The words of a tensor along a rank that are needed whatever the tiles."""
-        return self._along(self.indices, stage, rank)
-
-    def _along(self, indices: list[dict[str, set[int]]], stage: int, rank: Rank) -> set[int]:
-        moved, words = self._moved[stage], {0}
-        for term in rank:
-            own = indices[stage][term.dim]
-            every = own if term.dim in moved else range(min(own), max(own) + 1) if own else own
-            words = {word + term.coef * i for word in words for i in every}
-        still = all(term.dim not in moved for term in rank)
-        return set(range(min(words), max(words) + 1)) if still and words else words
-
-    @cached_property
-    def _moved(self) -> list[frozenset[str]]:
-        """Per stage the dims that some shared loop moves."""
-        every = [self.stages.moved(loop) for loop in self.shared]
-        return [frozenset[str]().union(*(moved[stage] for moved in every)) for stage in range(len(self.stages.layers))]
-
-    @cached_property
-    def shared(self) -> list[str]:
-        """The dims of the last stage that may be shared: of several steps, that move what a stage before computes.
-
-        Dims of filters are none: they stand in a window and not in the output. Raises Refused where two of them would
-        move one dim, or one window, of a stage.
-        """
-        dims = [dim for dim in self.stages.last.dims if self._may_share(dim)]
-        for stage, layer in enumerate(self.stages.layers):
-            windows = [frozenset(term.dim for term in rank) for tensor in layer.tensors for rank in tensor.ranks]
-            for together in [*windows, *(frozenset({dim}) for dim in layer.dims)]:
-                if sum(bool(together & self.stages.moved(dim)[stage]) for dim in dims) > 1:
-                    raise Refused(f"two shared loops move one window of {layer.name}")
-        return dims
-
-    def _may_share(self, dim: str) -> bool:
-        last = self.stages.last
-        windows = {term.dim for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
-        if last.size(dim) == 1 or (dim in windows and dim not in last.output.dims):
-            return False
-        try:
-            self.trace(dim, 1, retains=False)
-        except NoGroupError:
-            return False
-        return any(self.stages.moved(dim)[:-1])

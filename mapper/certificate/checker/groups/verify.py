@@ -7,6 +7,7 @@ own. The proofs of layers are verified as any certificate's are (checker/verify.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -26,11 +27,13 @@ from .fields import check_fields, check_group
 from .group import GroupSteps
 from .stages import Stages
 from .sums import Machine
-from .traces import NoGroupError, Walks
+from .traces import NoGroupError
+from .walks import Walks
 
 # relative: of groups nothing is lower by more. A bound of a layer may be above the truth by TOLERANCE, and so may a sum
 # of energy + slope x cycles: of the objective that is a few times as much
 GROUP_TOLERANCE = 1e-8
+MOST = Fraction(1e150)  # pJ and cycles, whose product is a float
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,7 @@ class _Check:
         level = self._level(said.keeper)
         if not {(stage, name) for stage, name, _ in said.kept} <= set(self.stages.keepable(self.arch, level)):
             raise Refused("a group keeps a tensor that it may not")
-        retained = frozenset(
-            dim
-            for dim, tile in said.shared
-            if dim in said.retained and self.walks.trace(dim, tile, retains=False).repeats
-        )
+        retained = frozenset(dim for dim, tile in said.shared if dim in said.retained and self.walks.repeats(dim, tile))
         try:
             return GroupSteps(self.walks, tuple(said.shared), retained, tuple(sorted(said.kept)))
         except NoGroupError as error:
@@ -267,13 +266,12 @@ def _least_above(lines: Sequence[tuple[float, float]], fewest: float, objective:
 
     Along a line the objective has no least between two corners, as it is a product of powers of both.
     """
-    places = {fewest}
-    for i, (slope, least) in enumerate(lines):
-        for other, other_least in lines[:i]:
+    exact = [(Fraction(slope), Fraction(least)) for slope, least in lines]  # floats would cancel at large slopes
+    places = {start := Fraction(fewest)}
+    for i, (slope, least) in enumerate(exact):
+        for other, other_least in exact[:i]:
             if slope != other:
-                places.add(max(fewest, (least - other_least) / (slope - other)))
-    values = []
-    for cycles in places:
-        energy = max(0.0, *(least - slope * cycles for slope, least in lines))
-        values.append(float(objective.value(energy, cycles)) if np.isfinite(energy * cycles) else 0.0)
-    return min(values)
+                places.add(max(start, (least - other_least) / (slope - other)))
+    corners = [(max(Fraction(0), *(least - slope * cycles for slope, least in exact)), cycles) for cycles in places]
+    floats = ((float(min(energy, MOST)), float(min(cycles, MOST))) for energy, cycles in corners)
+    return min(float(objective.value(energy, cycles)) for energy, cycles in floats)

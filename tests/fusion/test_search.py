@@ -4,13 +4,16 @@ import json
 import re
 from dataclasses import replace
 from itertools import permutations, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage
-from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, stacked_table
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table, stacked_table
+from ruby_map.mapper.exploration import group as exploration
 from ruby_map.mapper.fusion import (
     Group,
     GroupCosts,
@@ -21,6 +24,7 @@ from ruby_map.mapper.fusion import (
     execute,
     layer_passes,
     pass_costs,
+    stages_of,
     step_layers,
 )
 from ruby_map.mapper.group_search import Family, GroupSearch
@@ -28,8 +32,10 @@ from ruby_map.mapper.group_search.family import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.problem import OBJECTIVES, Charges
+from ruby_map.mapper.report.groups import Alone
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.workloads import InputError
+from ruby_map.mapper.search.outcome import Ended
+from ruby_map.workloads import Fault, InputError, load_workload
 
 from ..conftest import DEEP
 from .groups import convolutions, products
@@ -153,6 +159,14 @@ def test_the_search_finds_the_best_of_every_group(family, name):
     value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
     assert value == pytest.approx(least, rel=1e-9)
     assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
+
+
+def parse_layers(*layers):
+    """A network of some layers."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "net.yaml"
+        path.write_text("layers:\n" + "\n".join(layers) + "\n")
+        return load_workload(str(path))
 
 
 def searched_products(tmp_path, *options):
@@ -297,6 +311,56 @@ def test_a_time_limit_before_the_first_group_is_one(tmp_path):
     assert said["search"]["stopped_by"] == "time limit"
     done = CliRunner().invoke(main, command)
     assert "no group was solved; stopped by: time limit" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("alone", "unmapped", "verdict"),
+    [
+        (None, True, "fuse"),  # a layer has no mapping
+        (None, False, "undecided"),  # the layers were not searched to an end
+        (Alone(1e9, 10**6, None, False, {}), False, "undecided"),  # better ones may be there
+        (Alone(1e9, 10**6, 1.0, False, {}), False, "undecided"),
+        (Alone(1e9, 10**6, 1e14, False, {}), False, "fuse"),
+        (Alone(1e9, 10**6, 1e15, True, {}), False, "fuse"),
+        (Alone(1.0, 1, None, False, {}), False, "alone"),  # better than what no group is below
+    ],
+)
+def test_a_verdict_is_what_is_proven(tmp_path, monkeypatch, alone, unmapped, verdict):
+    """Of the layers alone as of the groups: layers that were merely found are no reason to fuse."""
+    monkeypatch.setattr(exploration, "_alone", lambda *given: (alone, unmapped))
+    done = searched_products(tmp_path, "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["verdict"] == verdict
+    assert (said["alone"] is None) == (alone is None)
+
+
+def test_ctrl_c_before_the_groups_is_one(tmp_path, monkeypatch):
+    """While the layers alone are searched there is nothing to print: status 130."""
+    study = exploration.explored
+
+    def interrupted(*given):
+        result = study(*given)
+        result.layers[-1][0].statistics.stop(Ended.INTERRUPTED)
+        return result
+
+    monkeypatch.setattr(exploration, "explored", interrupted)
+    done = searched_products(tmp_path, "--json")
+    assert (done.exit_code, done.stdout) == (130, "")
+
+
+def test_combinations_of_tiles_are_few():
+    """However many dims are shared: fewer tiles of the dims that have most."""
+    net = parse_layers(
+        "- {name: a, shape: conv2d, sizes: {N: 1000, M: 2, C: 2, P: 20000, Q: 20000, R: 1, S: 1}}",
+        "- {name: b, shape: conv2d, sizes: {N: 1000, M: 2, C: 2, P: 20000, Q: 20000, R: 1, S: 1}, from: {Inputs: a}}",
+    )
+    stages, links = stages_of(net, ["a", "b"], lambda message: Fault("net.yaml", None, "", message))
+    arch = load_arch("eyeriss_like")
+    family = Family(stages, links, arch, energy_table(arch), Charges(), "pfm", "shared_glb")
+    assert len(family.loops) >= 3
+    assert np.prod([len(tiles) for tiles in family.tiles]) <= 2**18 * 1.3
+    assert min(len(tiles) for tiles in family.tiles if tiles[-1] > 12) >= 12
 
 
 def test_tiles_of_large_dims_are_few():

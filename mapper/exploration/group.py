@@ -153,18 +153,23 @@ def _alone(
     if not result.found:
         without = [layer for layer, _ in result.layers if not layer.found]
         return None, any({Ended.SEEN_ALL, Ended.EMPTY} & set(layer.statistics.ended) for layer in without)
-    words: dict[str, int] = {}
-    for i, (layer, _) in enumerate(result.layers):
-        assert layer.mapped is not None, "every layer has a mapping"
-        for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
-            words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
     energy, cycles = 0.0, 0
     for number, own in enumerate(group.stages):
         listed = passes(group, 0, number, accumulates=False, output_kept=False)
         pj, took = pass_costs(listed, arch, energies, charges, dict(zip(own.dims, own.sizes, strict=True)))
         energy, cycles = energy + pj, cycles + took
     bound = result.lower_bound and _beside(goal.minimised[0], result.lower_bound, energy, cycles)
-    return Alone(result.energy_pj + energy, int(result.cycles) + cycles, bound, result.optimal, words), False
+    return Alone(result.energy_pj + energy, int(result.cycles) + cycles, bound, result.optimal, _words(result)), False
+
+
+def _words(result: NetworkResult) -> dict[str, int]:
+    """Count the words that the outermost level reads and takes, by stage.tensor."""
+    words: dict[str, int] = {}
+    for i, (layer, _) in enumerate(result.layers):
+        assert layer.mapped is not None, "every layer has a mapping"
+        for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
+            words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
+    return words
 
 
 def _beside(objective: Objective, least: float, energy_pj: float, cycles: int) -> float:

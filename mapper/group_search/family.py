@@ -6,7 +6,7 @@ whether it retains. So tables with an entry for each tile of each loop say all a
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations
 from math import isqrt, prod
@@ -71,7 +71,6 @@ class Family:
     charges: Charges
     preset: Preset
     keeper: str
-    _moving: "dict[str, Moves | None]" = field(default_factory=dict, init=False)
     most_rows: int = MOST_ROWS  # chains of all sizes of a dim that are bounded, about: fewer tiles of dims with many
 
     @cached_property
@@ -99,32 +98,27 @@ class Family:
         last, shared = self.stages[-1], list[str]()
         windows = [rank for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1]
         filters = {term.dim for rank in windows for term in rank} - last.output.dims
-        for dim, size in zip(last.dims, last.sizes, strict=True):
-            may = size > 1 and dim not in filters and self._moves_between(dim)
-            if may and not any(self._share_window(dim, before) for before in shared):
+        for dim, (_, between) in self._moves.items():
+            moves = any(interval.loop == dim for needed in between.values() for interval in needed.ranks)
+            if moves and dim not in filters and not any(self._share_window(dim, before) for before in shared):
                 shared.append(dim)
         return tuple(shared)
 
-    def _moves_between(self, dim: str) -> bool:
-        """Whether a loop moves what an earlier stage makes."""
-        needed = (moves[1] if (moves := self._moves(dim)) is not None else {}).values()
-        return any(interval.loop == dim for own in needed for interval in own.ranks)
-
-    def _moves(self, dim: str) -> "Moves | None":
-        """What stages compute, and what is needed between them, with one loop over a dim: of the least tile that a
-        group may have; None where it may have none of those that are tried."""
-        if dim not in self._moving:
-            self._moving[dim] = None
-            for tile in range(1, min(self.stages[-1].size(dim) - 1, ALL_TILES) + 1):
+    @cached_property
+    def _moves(self) -> dict[str, Moves]:
+        """What stages compute, and what is needed between them, with one loop over each dim of the last stage, of the
+        least tile that a group may have; without dims that may have none of those that are tried."""
+        moves = {}
+        for dim, size in zip(self.stages[-1].dims, self.stages[-1].sizes, strict=True):
+            for tile in range(1, min(size - 1, ALL_TILES) + 1):
                 with suppress(ValueError):
-                    self._moving[dim] = boxes(self.group(((dim, tile),)))
+                    moves[dim] = boxes(self.group(((dim, tile),)))
                     break
-        return self._moving[dim]
+        return moves
 
     def _share_window(self, *loops: str) -> bool:
         """Whether loops over two dims move one dim or one window of some stage."""
-        both = [moves[0] for loop in loops if (moves := self._moves(loop)) is not None]
-        for stage, *computed in zip(self.stages, *both, strict=True):
+        for stage, *computed in zip(self.stages, *(self._moves[loop][0] for loop in loops), strict=True):
             windows = [[term.dim for term in rank] for tensor in stage.tensors for rank in tensor.ranks]
             for dims in [*windows, *([dim] for dim in stage.dims)]:
                 if all(any(box.dims[dim].loop is not None for dim in dims) for box in computed):
@@ -149,8 +143,8 @@ class Family:
 
     def _rows(self, loop: str) -> float:
         """Estimate how many chains a size has, with those of dims of one window, of the stage with the most."""
-        rows, moves = [1.0], self._moves(loop)
-        for stage, box in zip(self.stages, moves[0] if moves else (), strict=True):
+        rows, (computed, _) = [1.0], self._moves[loop]
+        for stage, box in zip(self.stages, computed, strict=True):
             for dims in grouped(stage):
                 moved = [d for d in dims if box.dims[stage.dims[d]].loop == loop]
                 if moved:
@@ -169,10 +163,8 @@ class Family:
 
     def _masks(self, dim: str, link: Link) -> bool:
         """Whether a shared loop moves the queries of a causal mask."""
-        moves = self._moves(dim)
-        if moves is None or link.causal is None:
-            return False
-        return moves[0][link.consumer].dims[link.causal.query].loop == dim
+        computed, _ = self._moves[dim]
+        return link.causal is not None and computed[link.consumer].dims[link.causal.query].loop == dim
 
     @cached_property
     def reduced(self) -> frozenset[str]:

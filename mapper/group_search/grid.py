@@ -117,11 +117,11 @@ class Grid:
         No loop in which words are computed again stands inside one that retains. Loops of a single step stand last, in
         the order of the family, and none of them retains.
         """
-        single = {loop: self._axis(loop, (tiles == tiles[-1]).astype(float)) > 0
-                  for loop, tiles in zip(self.family.loops, self.family.tiles, strict=True)}  # fmt: skip
+        pairs = zip(self.family.loops, self.family.tiles, strict=True)
+        single = {loop: self._axis(loop, tiles == tiles[-1]) for loop, tiles in pairs}
         good = np.ones(self.shape, bool)
         for table in self._loop_tables:
-            good &= self._axis(table.loop, table.possible.astype(float)) > 0
+            good &= self._axis(table.loop, table.possible)
         for loop in self.retained:
             good &= ~single[loop]
         for place, loop in enumerate(order):
@@ -177,7 +177,7 @@ class Grid:
         """Whether some loop moves a rank of what a stage makes."""
         return any(table.steps[0].between[producer].ranks[rank].loop == table.loop for table in self._loop_tables)
 
-    def _axis(self, loop: str, column: Floats) -> Floats:
+    def _axis[A: (Bools, Floats)](self, loop: str, column: A) -> A:
         """Lay a figure of each tile of a loop # (tile,) along its axis."""
         shape = [1] * len(self.shape)
         shape[self.family.loops.index(loop)] = len(column)

@@ -57,8 +57,8 @@ class GroupSearch:
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
         self._began = time.monotonic()
-        deadline = None if limits.seconds is None else self._began + limits.seconds
-        self.spaces = [Space(family, options, self._check_time, deadline) for family in families]
+        self._deadline = None if limits.seconds is None else self._began + limits.seconds
+        self.spaces = [Space(family, options, self._check_time, self._deadline) for family in families]
         self.best: GroupCosts | None = None
         self.statistics = Statistics()
         self.looked_at = self.tiles = 0
@@ -181,8 +181,11 @@ class GroupSearch:
     def _used_up(self) -> Ended | None:
         if self.limits.steps is not None and self.statistics.steps >= self.limits.steps:
             return Ended.EFFORT
-        late = self.limits.seconds is not None and time.monotonic() - self._began >= self.limits.seconds
-        return Ended.TIME_LIMIT if late else None
+        return Ended.TIME_LIMIT if self._late else None
+
+    @property
+    def _late(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
     def _begin(self) -> None:
         """Bound all combinations of tiles."""
@@ -194,8 +197,7 @@ class GroupSearch:
 
     def _check_time(self) -> None:
         """Raise _OutOfTimeError where the time limit is over before a group was looked at."""
-        seconds = self.limits.seconds
-        if not self._bounded and seconds is not None and time.monotonic() - self._began >= seconds:
+        if not self._bounded and self._late:
             raise _OutOfTimeError
 
     def _solve(self, entry: Open) -> Open | None:

@@ -4,8 +4,6 @@ import json
 import re
 from dataclasses import replace
 from itertools import permutations, product
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -159,14 +157,6 @@ def test_the_search_finds_the_best_of_every_group(family, name):
     value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
     assert value == pytest.approx(least, rel=1e-9)
     assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
-
-
-def parse_layers(*layers):
-    """A network of some layers."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "net.yaml"
-        path.write_text("layers:\n" + "\n".join(layers) + "\n")
-        return load_workload(str(path))
 
 
 def searched_products(tmp_path, *options):
@@ -349,13 +339,14 @@ def test_ctrl_c_before_the_groups_is_one(tmp_path, monkeypatch):
     assert (done.exit_code, done.stdout) == (130, "")
 
 
-def test_combinations_of_tiles_are_few():
+def test_combinations_of_tiles_are_few(tmp_path):
     """However many dims are shared: fewer tiles of the dims that have most."""
-    net = parse_layers(
-        "- {name: a, shape: conv2d, sizes: {N: 1000, M: 2, C: 2, P: 20000, Q: 20000, R: 1, S: 1}}",
-        "- {name: b, shape: conv2d, sizes: {N: 1000, M: 2, C: 2, P: 20000, Q: 20000, R: 1, S: 1}, from: {Inputs: a}}",
+    net, sizes = tmp_path / "net.yaml", "{N: 1000, M: 2, C: 2, P: 20000, Q: 20000, R: 1, S: 1}"
+    net.write_text(
+        f"layers:\n- {{name: a, shape: conv2d, sizes: {sizes}}}\n"
+        f"- {{name: b, shape: conv2d, sizes: {sizes}, from: {{Inputs: a}}}}\n"
     )
-    stages, links = stages_of(net, ["a", "b"], lambda message: Fault("net.yaml", None, "", message))
+    stages, links = stages_of(load_workload(str(net)), ["a", "b"], lambda message: Fault("net.yaml", None, "", message))
     arch = load_arch("eyeriss_like")
     family = Family(stages, links, arch, energy_table(arch), Charges(), "pfm", "shared_glb")
     assert len(family.loops) >= 3

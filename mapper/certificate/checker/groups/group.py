@@ -40,9 +40,9 @@ class GroupSteps:
         self._held: dict[tuple[int, bool], tuple[int, int, int]] = {}
         self.traces = [self.walks.trace(dim, tile, retains=dim in self.retained) for dim, tile in self.shared]
         self.moved = [trace.moved for trace in self.traces]
-        for place, (dim, tile) in enumerate(self.shared):
+        for place, (dim, _) in enumerate(self.shared):
             outside = {own for own, _ in self.shared[:place]}
-            again = dim not in self.retained and self.walks.trace(dim, tile, retains=False).repeats
+            again = dim not in self.retained and self.traces[place].repeats
             if again and outside & self.retained:
                 raise NoGroupError(f"a loop over {dim} that computes again stands inside one that retains")
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, combinations
@@ -18,7 +17,7 @@ from ....problem import Charges
 from .layer_bounds import StageBounds
 from .passes import pass_figures, passes_of
 from .stages import Stages
-from .traces import NoGroupError, Trace
+from .traces import Trace
 from .walks import Walks
 
 NEVER = 1e60  # in place of infinity, which times no steps is no number
@@ -72,11 +71,10 @@ class StageSums:
         return tuple((dim, sizes[dim]) for dim in sorted(self.stages.moved(loop)[self.stage]))
 
     def _traces(self, loop: str, tile: int) -> dict[bool, Trace]:
-        traces = {}
-        for retains in (False, True):
-            with suppress(NoGroupError):
-                traces[retains] = self.walks.trace(loop, tile, retains=retains)
-        return traces
+        every = (False, True)
+        return {
+            own: self.walks.trace(loop, tile, retains=own) for own in every if self.walks.has(loop, tile, retains=own)
+        }
 
     @cached_property
     def _numbers(self) -> dict[tuple[str, bool], tuple[Floats, Floats]]:

@@ -6,11 +6,11 @@ A task is one layer in one mapspace: many random searches, each with a seed of i
 import argparse
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import ruby_map.arch
 import ruby_map.energy
@@ -21,6 +21,9 @@ from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.workloads import Network, load_workload
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 HERE = Path(__file__).parent
 STORE = "searches"  # folder of what has been searched, in that of the results; ignored by git
@@ -61,7 +64,7 @@ def edition() -> str:
     digest = hashlib.sha256(Path(__file__).read_bytes())
     files = [path for part in PARTS for path in Path(part.__file__ or "").parent.rglob("*")]
     files = [path for path in files if path.suffix in (".py", ".yaml", ".csv")]
-    for path in sorted([*files, *HERE.glob("*.yaml")]):
+    for path in sorted([*files, *HERE.rglob("*.yaml")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -90,7 +93,14 @@ def search(task: Task) -> Json:
 
 
 def run(tasks: Iterable[Task], out: Path, name: str, jobs: int = 2) -> dict[Task, Json]:
-    """The searches of all tasks; each is kept in OUT/searches once done, so that a killed run goes on from there."""
+    """The searches of all tasks, as `kept` keeps them."""
+    return kept(search, tasks, out, name, jobs)
+
+
+def kept[T: "DataclassInstance"](
+    work: Callable[[T], Json], tasks: Iterable[T], out: Path, name: str, jobs: int = 2
+) -> dict[T, Json]:
+    """What `work` makes of each task; it is kept in OUT/searches once done, so that a killed run goes on from there."""
     path = out / STORE / f"{name}-{edition()}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     keys = {json.dumps(asdict(task)): task for task in tasks}
@@ -100,7 +110,7 @@ def run(tasks: Iterable[Task], out: Path, name: str, jobs: int = 2) -> dict[Task
     known = dict(json.loads(line) for line in lines)
     missing = [key for key in keys if key not in known]
     with path.open("a", encoding="utf-8") as file:
-        results = Parallel(n_jobs=jobs, return_as="generator")(delayed(search)(keys[key]) for key in missing)
+        results = Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(keys[key]) for key in missing)
         for key, outcome in zip(missing, results, strict=True):
             file.write(json.dumps([key, outcome]) + "\n")
             file.flush()

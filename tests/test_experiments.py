@@ -123,6 +123,23 @@ def test_recorded_fused_peers():
     assert energy["recompute"] / energy["retain"] == pytest.approx(1.095, rel=0.03)
 
 
+def test_recorded_fused():
+    """No best group is below what is proven, a verdict never says more, and docs/validation.md has every row."""
+    page = (FOLDER.parent / "docs" / "validation.md").read_text()
+    for row in recorded("fused")["groups"]:
+        alone, edp = row["alone"], row["edp"]
+        assert row["lower_bound"] <= edp * (1 + 1e-9)
+        assert row["optimal"] == (row["gap"] <= 1e-9)
+        assert row["saved"] == pytest.approx(1 - edp / alone["edp"])
+        if row["verdict"] == "fuse":
+            assert edp < alone["edp"]
+        if row["verdict"] == "alone":
+            assert row["lower_bound"] >= alone["edp"] * (1 - 1e-9)
+        gap = "proven" if row["optimal"] else f"{row['gap']:.1%}"
+        cells = f"{-row['saved']:+.1%}", gap, row["verdict"], f"{row['cpu_seconds']:.0f}"
+        assert f"| {row['title']} | {row['machine']} | {' | '.join(cells)} |" in page
+
+
 def test_recorded_toy():
     """20 steps with perfect factors or remainders in time alone, 17 with remainders in space."""
     best = recorded("toy")["best"]

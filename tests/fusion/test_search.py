@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import permutations, product
+from math import inf
 
 import numpy as np
 import pytest
@@ -29,10 +30,10 @@ from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.group_search.family import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
-from ruby_map.mapper.problem import OBJECTIVES, Charges
-from ruby_map.mapper.report.groups import Alone
+from ruby_map.mapper.problem import OBJECTIVES, Charges, Goal
+from ruby_map.mapper.report.groups import Alone, GroupResult
 from ruby_map.mapper.search.options import SearchOptions
-from ruby_map.mapper.search.outcome import Ended
+from ruby_map.mapper.search.outcome import Ended, Statistics
 from ruby_map.workloads import Fault, InputError, load_workload
 
 from ..conftest import DEEP
@@ -323,6 +324,18 @@ def test_a_verdict_is_what_is_proven(tmp_path, monkeypatch, alone, unmapped, ver
     said = json.loads(done.stdout)
     assert said["verdict"] == verdict
     assert (said["alone"] is None) == (alone is None)
+
+
+@pytest.mark.parametrize(("tiles", "verdict"), [(300, "alone"), (12, "undecided")])
+def test_where_no_group_fits_the_layers_alone_are_better_only_if_every_tile_was_tried(tiles, verdict):
+    """Tiles that were not tried are named, and may hold a group."""
+    went = Statistics(ended=(Ended.SEEN_ALL,))
+    alone = Alone(1.0, 1, 1.0, True, {})
+    tried = (("N", 300, tiles),)
+    made = GroupResult(("a", "b"), "m", Goal(), "ruby-s", 0, None, inf, alone, False, went, 0, tiles, tried)
+    assert made.verdict == made.json()["verdict"] == verdict
+    assert "no group fits" in str(made)
+    assert ("12 of 300 tiles of N" in str(made)) == (tiles < 300)
 
 
 def test_ctrl_c_before_the_groups_is_one(tmp_path, monkeypatch):

@@ -87,10 +87,11 @@ class GroupResult:
         """Whether fusing is better: fuse, alone, or undecided where that is not proven; without either, what there is.
 
         A group is better where it is below what the layers alone are proven not to be below, or the layers at their
-        best; no group is better where none is below the layers as they are.
+        best; no group is better where none is below the layers as they are, or where none fits in any tile.
         """
         if self.value is None:
-            return "alone" if self.alone is not None and Ended.SEEN_ALL in self.statistics.ended else "undecided"
+            every = Ended.SEEN_ALL in self.statistics.ended and not self._partly_tried
+            return "alone" if self.alone is not None and every else "undecided"
         if self.alone is None:
             return "fuse" if self.unmapped else "undecided"
         if (self.least_saved or 0.0) > 0:
@@ -161,7 +162,12 @@ class GroupResult:
         if self.costs is None:
             if Ended.SEEN_ALL not in self.statistics.ended:
                 return ["", f"no group was solved; stopped by: {self.statistics.stopped_by}", ""]
-            return ["", "no group fits: what stands between the stages, or a stage beside it, finds no room", ""]
+            tiles = f" (tried: {self._partly_tried})" if self._partly_tried else ""
+            return [
+                "",
+                f"no group fits: what stands between the stages, or a stage beside it, finds no room{tiles}",
+                "",
+            ]
         return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
     def _figures(self) -> list[str]:
@@ -193,10 +199,15 @@ class GroupResult:
         more = self.least / self._alone_value - 1
         return why_not_fused(self.outer_words, self.least, more if self.verdict == "alone" else None)
 
+    @property
+    def _partly_tried(self) -> str:
+        """The dims of which not every tile was tried."""
+        return "; ".join(f"{tiles:,} of {size:,} tiles of {dim}" for dim, size, tiles in self.tried if tiles < size)
+
     def _proof(self) -> list[str]:
         if self.gap is None:
             return []
-        tried = "; ".join(f"{tiles:,} of {size:,} tiles of {dim}" for dim, size, tiles in self.tried if tiles < size)
+        tried = self._partly_tried
         loops = f" whose shared loops are over {' or '.join(dim for dim, _, _ in self.tried)}" if self.tried else ""
         what = f"no group{loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
         lines = [f"proof        {what}" + (f" (tried: {tried})" if tried else "")]

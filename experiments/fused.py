@@ -7,7 +7,7 @@ depend on the machine, the rest does not: effort is counted.
 
 import argparse
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -51,7 +51,6 @@ COLUMNS = (
     "group",
     "search",
 )
-
 VERDICTS = {"fuse": "fused is better, proven", "undecided": "undecided", "alone": "alone is better, proven"}
 
 
@@ -72,13 +71,9 @@ def search(case: Case) -> Json:
     began = time.process_time()
     options = SearchOptions("optimal", effort=case.effort)
     outcome = explore_group(network, names.split("+"), (arch, energy_table(arch), Charges()), "ruby-s", options).json()
-    row = {key: outcome[key] for key in COLUMNS}
+    row = asdict(case) | {"layers": names} | {key: outcome[key] for key in COLUMNS}
     del row["search"]["seconds"]
-    return (
-        {"machine": case.machine, "title": case.title, "layers": names, "effort": case.effort}
-        | row
-        | {"cpu_seconds": round(time.process_time() - began, 1)}
-    )
+    return row | {"cpu_seconds": round(time.process_time() - began, 1)}
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from ruby_map.arch import check_fit, library_archs, load_arch
 from ruby_map.mapper import Result, SearchOptions, explore
 from ruby_map.workloads import InputError, Workload, library_workloads, load_workload
-from searches import STORE, edition
+from searches import STORE, done, edition
 
 NETWORK = "resnet50"
 MACHINES = ("eyeriss_like", "simba_like")
@@ -89,11 +89,7 @@ def run(cases: Iterable[Case], store: Path) -> list[dict[str, Any]]:
     What is done is kept in the file `store`, so that a killed run goes on from there: what is proven, or was not in as
     much time, is not tried again.
     """
-    store.parent.mkdir(parents=True, exist_ok=True)
-    lines = store.read_text(encoding="utf-8").splitlines(keepends=True) if store.exists() else []
-    lines = [line for line in lines if line.endswith("\n")]  # a killed run may leave half a line
-    store.write_text("".join(lines), encoding="utf-8")
-    known = {_question(Case(*case)): outcome for case, outcome in map(json.loads, lines)}
+    known = {_question(Case(*case)): outcome for case, outcome in done(store)}
     every = []
     for case in cases:
         outcome = known.get(_question(case))

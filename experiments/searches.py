@@ -92,6 +92,15 @@ def search(task: Task) -> Json:
     return {name: [getattr(one, name) for one in results] for name in COLUMNS} | {"area_um2": results[0].area_um2}
 
 
+def done(path: Path) -> list[Any]:
+    """What the lines of a file say, which may be appended to; half a line, which a killed run may leave, is cut off."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
+    lines = [line for line in lines if line.endswith("\n")]
+    path.write_text("".join(lines), encoding="utf-8")
+    return [json.loads(line) for line in lines]
+
+
 def run(tasks: Iterable[Task], out: Path, name: str, jobs: int = 2) -> dict[Task, Json]:
     """The searches of all tasks, as `kept` keeps them."""
     return kept(search, tasks, out, name, jobs)
@@ -102,12 +111,8 @@ def kept[T: "DataclassInstance"](
 ) -> dict[T, Json]:
     """What `work` makes of each task; it is kept in OUT/searches once done, so that a killed run goes on from there."""
     path = out / STORE / f"{name}-{edition()}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
     keys = {json.dumps(asdict(task)): task for task in tasks}
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True) if path.exists() else []
-    lines = [line for line in lines if line.endswith("\n")]  # a killed run may leave half a line
-    path.write_text("".join(lines), encoding="utf-8")
-    known = dict(json.loads(line) for line in lines)
+    known = dict(done(path))
     missing = [key for key in keys if key not in known]
     with path.open("a", encoding="utf-8") as file:
         results = Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(keys[key]) for key in missing)

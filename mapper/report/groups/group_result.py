@@ -162,12 +162,8 @@ class GroupResult:
         if self.costs is None:
             if Ended.SEEN_ALL not in self.statistics.ended:
                 return ["", f"no group was solved; stopped by: {self.statistics.stopped_by}", ""]
-            tiles = f" (tried: {self._partly_tried})" if self._partly_tried else ""
-            return [
-                "",
-                f"no group fits: what stands between the stages, or a stage beside it, finds no room{tiles}",
-                "",
-            ]
+            why = "what stands between the stages, or a stage beside it, finds no room"
+            return ["", f"no group fits: {why}{self._partly_tried}", ""]
         return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
     def _figures(self) -> list[str]:
@@ -201,16 +197,16 @@ class GroupResult:
 
     @property
     def _partly_tried(self) -> str:
-        """The dims of which not every tile was tried."""
-        return "; ".join(f"{tiles:,} of {size:,} tiles of {dim}" for dim, size, tiles in self.tried if tiles < size)
+        """The dims of which not every tile was tried, in brackets; empty where there are none."""
+        partly = [f"{tiles:,} of {size:,} tiles of {dim}" for dim, size, tiles in self.tried if tiles < size]
+        return f" (tried: {'; '.join(partly)})" if partly else ""
 
     def _proof(self) -> list[str]:
         if self.gap is None:
             return []
-        tried = self._partly_tried
         loops = f" whose shared loops are over {' or '.join(dim for dim, _, _ in self.tried)}" if self.tried else ""
         what = f"no group{loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
-        lines = [f"proof        {what}" + (f" (tried: {tried})" if tried else "")]
+        lines = [f"proof        {what}{self._partly_tried}"]
         went = self.statistics
         counted = f"{self.looked_at:,} groups looked at, {self.tiles:,} combinations of tiles bounded"
         return [*lines, f"search       {counted}, {went.seconds:.1f} s, stopped by: {went.stopped_by}"]

@@ -20,7 +20,7 @@ JOBS = 2
 def cases(size: Size) -> list[Case]:
     """The networks; `time_limit` in seconds a layer, None for the default."""
     if size.quick:
-        return [case("eyeriss_like", "bert_base_128", "ruby-s", 0.3)]
+        return [case("eyeriss_like", "bert_base_128", "ruby-s", 0.1)]
     every = product(NETWORKS, MACHINES)
     return [
         case(machine, network, space, None) for network, machine in every for space in SPACES.get(network, ("ruby-s",))

@@ -77,9 +77,9 @@ def every_group(family):
 
 def points_of(family, standing, layer, known):
     """The energies and cycles of all valid mappings of a layer, those that no other beats."""
-    machine, work = standing.machine(layer), layer.workload(standing.group)
-    key = (layer, machine)
+    key = layer, standing.group.resident(layer.stage), standing.free_bits(layer.stage)
     if key not in known:
+        machine, work = standing.machine(layer), layer.workload(standing.group)
         try:
             space = Mapspace(machine, work, family.preset, distinct=True)
         except InputError:
@@ -110,25 +110,37 @@ def _front(points):
     return front
 
 
+def computes(group):
+    """Whether the executor and the model have a group; it may be one that the search has not, too."""
+    try:
+        execute(group, drawn_inputs(group))
+        boxes(group)
+    except NoBoxError:
+        return False
+    except ValueError as error:  # the search has not all groups that there are under a mask
+        reasons = "several ranks", "goes back", "stands inside", "no step needs", "no stage reads"
+        if not any(reason in str(error) for reason in reasons):
+            raise
+        return False
+    return True
+
+
+def has_room(standing):
+    """Whether what stands in the keeper leaves no stage less than nothing."""
+    return all(standing.free_bits(stage) >= 0 for stage in range(len(standing.group.stages)))
+
+
 def best_of_all(family, objective):
     """The least objective of all groups with all mappings; inf where none fits."""
-    least, known, checked = np.inf, {}, set()
+    least, known, fits = np.inf, {}, {}
     for group in every_group(family):
         plain = replace(group, kept=())
-        if plain not in checked:
-            try:
-                execute(plain, drawn_inputs(plain))
-                boxes(plain)
-            except NoBoxError:
-                continue
-            except ValueError as error:  # the search has not all groups that there are under a mask
-                known = "several ranks", "goes back", "stands inside", "no step needs", "no stage reads"
-                if not any(reason in str(error) for reason in known):
-                    raise
-                continue
-            checked.add(plain)
+        if plain not in fits:
+            fits[plain] = computes(plain) and has_room(Standing(plain, family.arch))
+        if not fits[plain]:
+            continue
         standing = Standing(group, family.arch)
-        if any(standing.free_bits(stage) < 0 for stage in range(len(family.stages))):
+        if not has_room(standing):
             continue
         moved = GroupCosts(standing, family.energies, family.charges, {}, {})
         sums = [(moved.transfer_pj, float(moved.transfer_cycles))]

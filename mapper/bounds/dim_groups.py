@@ -57,7 +57,7 @@ class DimGroup:
     @override
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: not what is kept for speed, nor a deadline, which is of this process."""
-        state = {name: value for name, value in vars(self).items() if name != "blocks"}
+        state = {name: value for name, value in vars(self).items() if name != "_cut"}
         tables = {d: ChainTable(table.size, table.bounds, table.numbers) for d, table in self.tables.items()}
         return state | {"tables": tables, "deadline": no_deadline, "_words": {}}
 
@@ -74,11 +74,13 @@ class DimGroup:
             tables[d] = ChainTable(size, table.bounds[chains], table.numbers)
         return DimGroup(self.arch, self.workload, tables, self.dims, self.deadline, rows)
 
-    @cached_property
+    @property
     def blocks(self) -> "list[DimGroup]":
         """Its combinations in turn, so many at once as a processor's cache holds columns of."""
-        if len(self) <= BLOCK:
-            return [self]
+        return [self] if len(self) <= BLOCK else self._cut
+
+    @cached_property
+    def _cut(self) -> "list[DimGroup]":
         return [self.take(np.arange(start, min(start + BLOCK, len(self)))) for start in range(0, len(self), BLOCK)]
 
     def bound(self, slot: int) -> Ints:
@@ -103,11 +105,11 @@ class DimGroup:
     def steps(self) -> Floats:
         """Temporal steps with work at the spatial origin."""
         c = len(self.arch.levels)
-        return self._product(lambda d: self.view(d, c, 0, 0).number[c])
+        return self._product(lambda d: self.view(d, c, 0, 0).number_at(c))
 
     def instances(self, level: int) -> Floats:
         """Active instances of a level."""
-        return self._product(lambda d: self.view(d, level, 0, level).number[0])
+        return self._product(lambda d: self.view(d, level, 0, level).number_at(0))
 
     def active(self, tensor: Tensor, level: int) -> Floats:
         """Distinct words of an output at a level: sizes of its own dims, coordinates of the others."""
@@ -115,7 +117,7 @@ class DimGroup:
             lambda d: (
                 np.full(len(self.tables[d].bounds), self.tables[d].size)
                 if self.workload.dims[d] in tensor.dims
-                else self.view(d, level, 0, level).number[0]
+                else self.view(d, level, 0, level).number_at(0)
             )
         )
 
@@ -140,7 +142,7 @@ class DimGroup:
     def contexts(self, charge: MovementCost, d: int, cut: int) -> Ints:
         """N: contexts at `cut` of a dim that the charge's tensor does not have."""
         hi = charge.child if charge.parent is None else charge.parent
-        numbers: Ints = self.view(d, charge.child, 0, hi).number[cut][self.rows[d]]
+        numbers: Ints = self.view(d, charge.child, 0, hi).number_at(cut)[self.rows[d]]
         return numbers
 
     def words(self, charge: MovementCost, rank: Rank) -> "RankWords":
@@ -157,14 +159,14 @@ class DimGroup:
         What is kept for speed is shared.
         """
         other = replace(self, arch=arch, workload=workload)
-        every = self.blocks
-        other.blocks = [other] if len(every) == 1 else [block.on(arch, workload) for block in every]
+        if len(self) > BLOCK:
+            other._cut = [block.on(arch, workload) for block in self._cut]
         return other
 
     def forget(self) -> None:
         """Drop what other choices of kept tensors would have used again."""
-        self._words.clear()
-        self.__dict__.pop("blocks", None)
+        for block in self.__dict__.pop("_cut", [self]):
+            block._words.clear()
 
     def _product(self, column: Callable[[int], Ints]) -> Floats:
         product = np.ones(len(self))
@@ -212,7 +214,7 @@ class RankWords:
         """Words of a pass that follows an equal pass: less what its last tile shares with its first."""
 
         def words(view: RankView) -> Floats:
-            held = view.wrap([cuts[d] for d in self.dims]).words
+            held = view.wrap_words([cuts[d] for d in self.dims])
             if len(self.dims) > 1:
                 held = held + self._kept(view, cuts, inner=False)
             return view.sizes - self._kept(view, cuts, inner=True) - held

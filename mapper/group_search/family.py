@@ -22,7 +22,7 @@ from ..mapping import Bools, Ints
 from ..mapspace import Frame, Preset
 from ..problem import Charges
 
-MOST_STEPS = 64  # of the loop over the queries of a head, where a causal mask makes all steps different
+MOST_STEPS = 128  # of the loop over the queries of a head, where a causal mask makes all steps different
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
 MOST_COMBINATIONS = 2**18  # of tiles
 MOST_LOOP_STEPS = 2**16  # of a shared loop

@@ -59,6 +59,7 @@ class Grid:
         options = {key: self._options(key, order) for key in self.family.keepable()}
         choices = prod(len(own) + 1 for own in options.values())
         stages = range(len(self.family.stages))
+        self._bound_stages(options)
         parts = [tuple(stages)] if choices * prod(self.shape) <= MOST_CHOICES else [(stage,) for stage in stages]
         energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
         least = np.full(self.shape, np.inf)
@@ -80,6 +81,13 @@ class Grid:
             with np.errstate(invalid="ignore"):
                 least = objective.value(energy, cycles)
         return np.where(possible, least, np.inf)
+
+    def _bound_stages(self, options: "Mapping[Kept, Sequence[_Option]]") -> None:
+        """Bound the stages with all that may be kept, one after the other: each takes much room meanwhile."""
+        for stage in range(len(self.family.stages)):
+            for names in subsets([name for (number, name), own in options.items() if own and number == stage]):
+                self.sums(stage, names)
+            self.tables[stage, frozenset()].listed.forget()
 
     def _with_kept(
         self, stages: Sequence[int], kept: "Sequence[tuple[Kept, _Option]]", order: tuple[str, ...], *, together: bool

@@ -41,6 +41,14 @@ class Listed:
     groups: dict[tuple[str, ...], Groups] = field(default_factory=dict)  # see StageProblem._groups
     check: Callable[[], None] = lambda: None  # called now and then; it may raise
 
+    def forget(self) -> None:
+        """Drop all: large dims take gigabytes."""
+        for groups, _, _ in self.groups.values():
+            for group in groups:
+                group.forget()
+        self.chains.clear()
+        self.groups.clear()
+
 
 @dataclass(frozen=True, eq=False)
 class StageProblem:

@@ -11,7 +11,7 @@ slot before any inner one runs its full sequence; at most a few kinds of context
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +56,9 @@ class Prefixes:
     hi: int
     shared: int | None = None
     numbers: type = np.float64  # see ChainTable
+    _contexts: dict[tuple[int, bool], tuple[Context, ...]] = field(default_factory=dict)
+    _wraps: dict[tuple[int, int], Numbers] = field(default_factory=dict)
+    _numbers: dict[int, Ints] = field(default_factory=dict)
 
     @cached_property
     def tile(self) -> Ints:
@@ -70,10 +73,6 @@ class Prefixes:
         """Extent of the tile that holds the last element. # (chain,)"""
         return (self.size - 1) % self.tile + 1
 
-    @cached_property
-    def _contexts(self) -> dict[tuple[int, bool], tuple[Context, ...]]:
-        return {}
-
     def contexts(self, cut: int, moved: bool = False) -> tuple[Context, ...]:
         """The kinds of context at `cut`; with `moved` only those whose index at level cut-1 is not the first.
 
@@ -83,16 +82,16 @@ class Prefixes:
             self._contexts[cut, moved] = tuple(_Walk(self, cut, moved).contexts())
         return self._contexts[cut, moved]
 
-    def ranges(self, cut: int, moved: bool = False) -> Iterator[tuple[Ints, Range]]:
-        """Every (number of contexts x coordinates, range) at `cut`."""
-        for context in self.contexts(cut, moved):
+    def ranges(self, cut: int) -> Iterator[tuple[Ints, Range]]:
+        """Every (number of contexts x coordinates, range) at `cut`. They are not kept: what is made of them is."""
+        for context in _Walk(self, cut, moved=False).contexts():
             for part in context.ranges:
                 yield context.times * part.count, part
 
     @cached_property
     def number(self) -> Ints:
         """N(j), the number of active contexts, for every cut j = 0..c. # (cut, chain)"""
-        return np.stack([self._number(cut) for cut in range(self.c + 1)])
+        return np.stack([self.number_at(cut) for cut in range(self.c + 1)])
 
     @cached_property
     def times(self) -> Numbers:
@@ -107,6 +106,12 @@ class Prefixes:
             for times, part in self.ranges(cut):
                 singles[cut] += times * (part.offset == 0)
         return singles.astype(self.numbers)
+
+    def number_at(self, cut: int) -> Ints:
+        """N(cut) alone. # (chain,)"""
+        if cut not in self._numbers:
+            self._numbers[cut] = self._number(cut)
+        return self._numbers[cut]
 
     def _number(self, cut: int) -> Ints:
         loose = np.zeros(self.chains, np.int64)
@@ -127,6 +132,22 @@ class Prefixes:
     def extents(self) -> Ints:
         """S, the sum of the extents of all tiles. # (chain,)"""
         return sum((n * part.last for n, part in self.ranges(self.c)), np.zeros(self.chains, np.int64))
+
+    def lengths(self, coef: int) -> Numbers:
+        """The sum of the lengths of all tiles along a rank coef * dim. # (chain,)"""
+        number = self.number_at(self.c)
+        return number + coef * (self.extents - number).astype(self.numbers)
+
+    def wrap(self, coef: int, cut: int) -> Numbers:
+        """Sum what the first and the last tile of each sequence share, along a rank coef * dim. # (chain,)"""
+        if (coef, cut) not in self._wraps:
+            total: Numbers = np.zeros(self.chains, self.numbers)
+            for times, part in self.ranges(cut):
+                first, last = coef * (part.first - 1) + 1, coef * (part.last - 1) + 1
+                shared = np.maximum(np.minimum(last, first - coef * part.offset), 0)
+                total = total + times.astype(self.numbers) * shared
+            self._wraps[coef, cut] = total
+        return self._wraps[coef, cut]
 
     def shift(self, level: int) -> Ints:
         """How far an increment of the temporal loop of `level` moves the tile: its stride less what the

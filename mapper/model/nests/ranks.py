@@ -134,6 +134,8 @@ class RankView:
     @cached_property
     def sizes(self) -> Numbers:
         """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
+        if len(self.parts) == 1:
+            return self.parts[0].lengths(self.coefs[0])[self.rows[0]]
         total: Numbers = np.zeros(self.n, self.numbers)
         for met in context_combinations([[part.contexts(part.c)] for part in self.parts], self.rows):
             view = self._at(met.combination)
@@ -154,6 +156,12 @@ class RankView:
     def wrap(self, cuts: Sequence[int]) -> Overlap:
         """Overlaps at increments of a loop of a dim outside this rank, with this rank's dims cut at `cuts`."""
         return self._overlap(None, 0, [[cut] for cut in cuts]).first()
+
+    def wrap_words(self, cuts: Sequence[int]) -> Numbers:
+        """The words of `wrap`. # (combination,)"""
+        if len(self.parts) == 1:
+            return self.parts[0].wrap(self.coefs[0], cuts[0])[self.rows[0]]
+        return self.wrap(cuts).words
 
     def _overlap(self, moving: int | None, level: int, cuts: Sequence[Sequence[int]]) -> Overlap:
         """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`, a row per choice

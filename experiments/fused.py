@@ -36,6 +36,7 @@ GROUPS = {
     "conv2_x": ("resnet50", "reduce+conv3x3+expand"),
     "BERT head": ("bert", "scores+context"),
     "BERT feed-forward": ("bert", "up+down"),
+    "Llama prefill": ("llama3_8b", "prefill_scores+prefill_context"),
     "Llama decode": ("llama3_8b", "decode_scores+decode_context"),
 }
 COLUMNS = (

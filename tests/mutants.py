@@ -283,6 +283,13 @@ MUTANTS = [
         "once = frozenset.union(*(computed[link.consumer].once for link in links))",
         ("fusion/test_counts.py",),
     ),
+    Mutant(
+        "along one dim a pass shares nothing with the next",
+        "mapper/model/nests/contexts.py",
+        "total = total + times.astype(self.numbers) * shared",
+        "total = total + 0 * times.astype(self.numbers) * shared",
+        ("model/test_ranks.py",),
+    ),
 ]
 
 

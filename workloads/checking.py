@@ -127,7 +127,12 @@ def _message(error: ErrorDetails, keys: list[str], names: Mapping[str, int | flo
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     name = str(error["loc"][-1]) if error["loc"] else ""
     if kind == "missing":
-        return f'the key "{name}" is missing'
+        place = error["loc"][-1]
+        return (
+            f'the key "{name}" is missing'
+            if isinstance(place, str)
+            else f"entry {place + 1} of {show(value)} is missing"
+        )
     if kind == "extra_forbidden":
         hint = of_layer(name, shape) or near(name, keys) or "; known: " + ", ".join(keys)
         return f'unknown key "{name}"{hint}'

@@ -169,10 +169,10 @@ class Space:
         kept: "Sequence[tuple[Kept, _Depth]]",
     ) -> Iterator[Open]:
         """Yield the group with these kept tensors, where its stages may have mappings."""
-        levels, drain_reads = self.family.arch.levels, self.family.charges.drain_reads
-        moved = [own.transfer for _, own in kept]
-        cycles = float(transfer_cycles(moved, levels[0], levels[self.family.level], drain_reads=drain_reads))
-        energy = sum(own.energy_pj for _, own in kept)
+        arch, charges = self.family.arch, self.family.charges
+        ends, moved = (arch.levels[0], arch.levels[self.family.level]), [own.transfer for _, own in kept]
+        cycles = float(transfer_cycles(moved, *ends, drain_reads=charges.drain_reads))
+        energy = sum(own.energy_pj for _, own in kept) + charges.leak_pj_per_cycle(arch, self.family.energies) * cycles
         for stage in range(len(self.family.stages)):
             own = sums[stage, frozenset(name for (number, name), _ in kept if number == stage)]
             energy, cycles = energy + own[0], cycles + own[1]

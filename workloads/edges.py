@@ -92,11 +92,10 @@ def _hint(made: Sequence[tuple[str, int]], every: Sequence[_Read]) -> str:
     wide = [own for own in every if own.extent > 1]
     if len(sizes) != len(wide):
         return ""
-    missing = {own.dims[0]: own.extent - size - sum(own.zeros) for size, own in zip(sizes, wide, strict=True)}
-    if not all(0 <= more <= own.extent for more, own in zip(missing.values(), wide, strict=True)):
-        return ""
-    needed = {dim: more for dim, more in missing.items() if more}
-    texts = [f"{dim}: {(more + 1) // 2 + own.zeros[0]}" for (dim, more), own in zip(needed.items(), wide, strict=False)]
+    needed = [(own, own.extent - size - sum(own.zeros)) for size, own in zip(sizes, wide, strict=True)]
+    if any(more and (len(own.dims) == 1 or not 0 <= more <= own.extent) for own, more in needed):
+        return ""  # zeros stand around windows, and not within them
+    texts = [f"{own.dims[0]}: {(more + 1) // 2 + own.zeros[0]}" for own, more in needed if more]
     return f"; write pad: {{{', '.join(texts)}}} if zeros stand around them" if texts else ""
 
 
@@ -116,12 +115,21 @@ class EdgesReader:
         for dim in said.pad.keys() - dims:
             have = f": {', '.join(sorted(dims))} have" if dims else ""
             self._fault((*at, "pad", dim), f"{layer.name} has no window along {dim}{have}")
+        for first, *more in self._padded(layer, said):
+            for dim in more:
+                self._fault((*at, "pad", dim), f"{first} and {dim} are of one window: pad it by one of them")
         if said.pad and not said.source:
             self._fault((*at, "pad"), "goes with from: zeros stand around what another layer made")
         self._operator_faults(at, said)
         for tensor, name in said.source.items():
             self._of_tensor((*at, "from", tensor), tensor, name, said, (layer, count))
         self._before[layer.name] = layer, count
+
+    def _padded(self, layer: Workload, said: Linked) -> list[list[str]]:
+        """The dims that are padded, by the windows of a layer that have some."""
+        windows = dict.fromkeys(rank for tensor in self._inputs(layer) for rank in tensor.ranks if len(rank) > 1)
+        every = [[dim for dim in said.pad if dim in _dims(rank)] for rank in windows]
+        return [dims for dims in every if dims]
 
     def _of_tensor(self, path: Keys, tensor: str, name: str, said: Linked, own: tuple[Workload, int]) -> None:
         (layer, count), inputs = own, [tensor.name for tensor in self._inputs(own[0])]

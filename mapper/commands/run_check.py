@@ -89,7 +89,7 @@ def _check_group(
 
 
 def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
-    loops = f" whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else ""
+    loops = f" whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else " without shared loops"
     limits = " in these tiles" if any(number < size for size, number in facts.tiles.values()) else ""
     claim = _claim(facts, f"no group{loops}{limits}")
     tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())

@@ -11,11 +11,11 @@ from ...workloads import Fault, InputError, Network, Workload, option_fault
 from ..fusion import Group, Link, boxes, outer_words, pass_costs, passes, stages_of
 from ..group_search import MOST_ROWS, Family, GroupSearch
 from ..mapspace import Preset
-from ..problem import Charges, Objective, Problem
-from ..report import NetworkResult
+from ..problem import ROUNDING, Charges, Objective, Problem
+from ..report import LayerBounds, NetworkResult, edp_bound
 from ..report.groups import Alone, GroupResult
 from ..search.options import SearchOptions
-from ..search.outcome import Ended
+from ..search.outcome import Ended, Point
 from .api import Request, explored
 from .time_slices import NoMapspaceError, Study
 
@@ -76,7 +76,7 @@ def explore_group(
         for level in keepers(arch, stages, links)
     ]
     # first, so that there is something to compare with whenever the search of groups ends
-    half = options if seconds is None else replace(options, time_limit=seconds * LAYERS_SHARE)
+    half = replace(options, certify=False, time_limit=None if seconds is None else seconds * LAYERS_SHARE)
     alone, unmapped = _alone(network.name, families[0].group(), machine, mapspace, half)
     left = options if seconds is None else replace(options, time_limit=max(0.0, began + seconds - time.monotonic()))
     search = GroupSearch(families, options.goal.minimised[0], left)
@@ -141,10 +141,11 @@ def _alone(
     """
     arch, energies, charges = machine
     alone = Network(name, tuple((stage, 1) for stage in group.stages))
-    goal = options.goal
+    goal, objective = options.goal, options.goal.minimised[0]
+    beside = _operators(group, machine)
     study = Study.of(alone, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, options)
     try:
-        result = explored(study, Request())
+        result = explored(replace(study, beside=beside), Request())
     except NoMapspaceError:
         return None, True
     assert isinstance(result, NetworkResult), "of a network"
@@ -153,13 +154,22 @@ def _alone(
     if not result.found:
         without = [layer for layer, _ in result.layers if not layer.found]
         return None, any({Ended.SEEN_ALL, Ended.EMPTY} & set(layer.statistics.ended) for layer in without)
-    energy, cycles = 0.0, 0
+    cycles, energy = beside
+    best = result.energy_pj + energy, int(result.cycles + cycles)
+    bound = None if result.lower_bound is None else _least_with(objective, result, beside)
+    proven = bound is not None and bound >= objective.value(best[0], float(best[1])) * (1 - ROUNDING)
+    return Alone(*best, bound, proven, _words(result)), False
+
+
+def _operators(group: Group, machine: tuple[Architecture, EnergyTable, Charges]) -> Point:
+    """Compute the cycles and pJ of operators that pass over words at the outermost level."""
+    arch, energies, charges = machine
+    energy, cycles = 0.0, 0.0
     for number, own in enumerate(group.stages):
         listed = passes(group, 0, number, accumulates=False, output_kept=False)
         pj, took = pass_costs(listed, arch, energies, charges, dict(zip(own.dims, own.sizes, strict=True)))
         energy, cycles = energy + pj, cycles + took
-    bound = result.lower_bound and _beside(goal.minimised[0], result.lower_bound, energy, cycles)
-    return Alone(result.energy_pj + energy, int(result.cycles) + cycles, bound, result.optimal, _words(result)), False
+    return cycles, energy
 
 
 def _words(result: NetworkResult) -> dict[str, int]:
@@ -172,11 +182,14 @@ def _words(result: NetworkResult) -> dict[str, int]:
     return words
 
 
-def _beside(objective: Objective, least: float, energy_pj: float, cycles: int) -> float:
-    """Bound the objective of layers with operators beside them, which take so much; layers alone are not below `least`.
+def _least_with(objective: Objective, result: NetworkResult, beside: Point) -> float:
+    """Bound the objective of layers with operators beside them from below.
 
-    By Hoelder's inequality: (E + e)^a (C + c)^b is at least E^a C^b + e^a c^b, where a + b = 1.
+    By Hoelder's inequality (E + e)^a (C + c)^b is at least E^a C^b + e^a c^b, where a + b = 1.
     """
-    power = sum(objective.powers)
-    both = least ** (1 / power) + objective.value(energy_pj, float(cycles)) ** (1 / power)
+    assert result.lower_bound is not None, "each layer has a bound"
+    if objective.powers == (1, 1):
+        return edp_bound([*(layer.needs(count) for layer, count in result.layers), LayerBounds.fixed(beside)]).edp
+    power, (cycles, energy) = sum(objective.powers), beside
+    both = result.lower_bound ** (1 / power) + objective.value(energy, cycles) ** (1 / power)
     return float(both**power)

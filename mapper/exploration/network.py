@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..problem import OBJECTIVES, ROUNDING, Effort
-from ..report import Result, best_choice, edp_bound
+from ..report import LayerBounds, Result, best_choice, edp_bound
 from ..runtime import InternalError
 from ..search import Recorder
 from ..search.outcome import Ended, Point
@@ -67,9 +67,11 @@ class _Together:
         """Prove least sums until the best choice is proven, or no layer has anything left to prove."""
         slopes: tuple[float, ...] = tuple(self.slope * factor for factor in FIRST_SLOPES)
         while not self.all.interrupted:
-            self.chosen = best_choice([layer.count for layer in self.layers.values()],
-                                      [layer.points for layer in self.layers.values()])  # fmt: skip
-            bound, edp = edp_bound([layer.needs for layer in self.layers.values()]), self.edp
+            counts = [layer.count for layer in self.layers.values()]
+            points = [layer.points for layer in self.layers.values()]
+            self.chosen = best_choice([*counts, 1], [*points, [self.study.beside]])[:-1]
+            needs = [layer.needs for layer in self.layers.values()]
+            bound, edp = edp_bound([*needs, LayerBounds.fixed(self.study.beside)]), self.edp
             if bound.edp > edp * (1 + ROUNDING):
                 raise InternalError("internal error: the EDP of a network is below its bound; please report it")
             if bound.slope is None or bound.edp >= edp * (1 - ROUNDING):
@@ -98,7 +100,7 @@ class _Together:
         points = [
             layer.count * np.array(layer.points[i]) for layer, i in zip(self.layers.values(), self.chosen, strict=True)
         ]
-        cycles, energy_pj = np.sum(points, axis=0).tolist()
+        cycles, energy_pj = np.sum([*points, self.study.beside], axis=0).tolist()
         return cycles, energy_pj
 
     def _wanted(self, slopes: Sequence[float]) -> dict[int, tuple[float, ...]]:

@@ -16,7 +16,7 @@ from ..report import NetworkResult, Result, Searched
 from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
-from ..search.outcome import Ended, Statistics
+from ..search.outcome import Ended, Point, Statistics
 from .inputs import equal_layers, layers_of
 from .layer import Answered, Progress, explore_layer
 
@@ -42,6 +42,7 @@ class Study:
     starts: tuple[MappingBatch | None, ...] = field(default=(), compare=False)  # per layer, to begin with; none: empty
     only_start: bool = field(default=False, compare=False)  # search no further than these
     answered: Answered | None = field(default=None, compare=False)  # is told each answer of a cost model
+    beside: Point = field(default=(0.0, 0.0), compare=False)  # cycles, pJ of a network beside its layers
     key: str = field(default_factory=lambda: uuid4().hex)  # identifies the study in every process
 
     @classmethod

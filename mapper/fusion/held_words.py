@@ -36,16 +36,19 @@ class LoopWords:
 
     @classmethod
     def of(cls, interval: Interval) -> "LoopWords":
-        """Count them of intervals that move on; empty ones at the ends have no words."""
-        low, high, length = interval.low, interval.high, interval.lengths
-        filled = np.flatnonzero(length)
-        before, after, both = (np.zeros(len(length), np.int64) for _ in range(3))
-        inner = filled[1:]
-        before[inner] = np.maximum(high[inner - 1] - low[inner], 0)
-        after[inner - 1] = np.maximum(high[inner - 1] - low[inner], 0)
-        middle = inner[:-1]
-        both[middle] = np.maximum(high[middle - 1] - low[middle + 1], 0)
-        return cls(both, before - both, after - both, length - before - after + both)
+        """Count them of intervals that move on. Words of two steps between which others need nothing stay in these."""
+        low, high, words = interval.low, interval.high, interval.lengths.copy()
+        filled, empty = np.flatnonzero(words), np.flatnonzero(words == 0)
+        before, after, both = (np.zeros(len(words), np.int64) for _ in range(3))
+        low, high = low[filled], high[filled]
+        stays = np.maximum(np.minimum(high[:-1], high[1:]) - np.maximum(low[:-1], low[1:]), 0)  # to the next of these
+        before[filled[1:]] = after[filled[:-1]] = stays
+        both[filled[1:-1]] = np.maximum(np.minimum(high[:-2], high[2:]) - np.maximum(low[:-2], low[2:]), 0)
+        place = np.searchsorted(filled, empty)
+        within = (place > 0) & (place < len(filled))
+        for figures in (words, before, after, both):
+            figures[empty[within]] = stays[place[within] - 1]
+        return cls(both, before - both, after - both, words - before - after + both)
 
     @classmethod
     def same(cls, trips: int) -> "LoopWords":

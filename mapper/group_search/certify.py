@@ -1,6 +1,7 @@
 """Writes what a search of groups proved as a certificate: the groups that were solved, the proofs of their layers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from ...energy import as_written, stacked_table
 from ..certificate import (
@@ -16,7 +17,7 @@ from ..fusion import Group, GroupCosts, StepLayer
 from ..mapspace import Mapspace
 from ..problem import Objective
 from ..proof import certified_mapping
-from .entries import Open
+from .entries import LeastSum, Open
 from .family import Family
 from .solver import Solved
 
@@ -26,9 +27,10 @@ def group_proof(
 ) -> GroupProof:
     """Make the certificate of a search that ended with `best`; `solved` are all groups whose layers were solved.
 
-    Raises ValueError where a layer has no proof that can be checked.
+    Sums are left out whose layers were stopped before something was proven of each.
     """
-    family, (layers, sums) = families[0], _layers(solved)
+    certified = [(entry.group, [own for own in entry.sums if own.certified]) for entry in solved]
+    family, (layers, numbers) = families[0], _layers(sums for _, sums in certified)
     charges, (_, table) = family.charges, as_written(family.arch, family.energies)
     return GroupProof(
         stages=[stage.name for stage in family.stages],
@@ -51,24 +53,24 @@ def group_proof(
         layers=[_layer(own) for own in layers],
         solved=[
             SolvedGroup(
-                group=_group(entry.group),
+                group=_group(group),
                 sums=[
-                    CertifiedSum(slope=own.slope, layers=[(sums[layer], number) for layer, number in own.layers])
-                    for own in entry.sums
+                    CertifiedSum(slope=own.slope, layers=[(numbers[layer], number) for layer, number in own.layers])
+                    for own in sums
                 ],
             )
-            for entry in solved
+            for group, sums in certified
+            if sums
         ],
     )
 
 
-def _layers(solved: Sequence[Open]) -> tuple[list[Solved], Mapping[Solved, int]]:
-    """List the layers of all groups, and their numbers."""
+def _layers(solved: Iterable[Sequence[LeastSum]]) -> tuple[list[Solved], Mapping[Solved, int]]:
+    """List the layers of the sums of all groups, and their numbers."""
     numbers: dict[Solved, int] = {}
-    for entry in solved:
-        for own in entry.sums:
-            for layer, _ in own.layers:
-                numbers.setdefault(layer, len(numbers))
+    for own in chain.from_iterable(solved):
+        for layer, _ in own.layers:
+            numbers.setdefault(layer, len(numbers))
     return list(numbers), numbers
 
 
@@ -80,11 +82,9 @@ def _group(group: Group) -> CertifiedGroup:
 
 
 def _layer(solved: Solved) -> CertifiedLayer:
-    """Convert a solved layer. Raises ValueError where its proof is none that can be checked."""
+    """Convert a solved layer of which something is proven."""
     layer, batch = solved.layer, solved.mapped.batch
-    if solved.proof is None:
-        sizes = ", ".join(f"{dim}={size}" for dim, size in zip(batch.workload.dims, layer.sizes, strict=True))
-        raise ValueError(f"nothing is proven of {batch.workload.name} with {sizes} that can be checked")
+    assert solved.proof is not None, "sums without proofs are left out"
     return CertifiedLayer(
         stage=layer.stage,
         sizes=dict(zip(batch.workload.dims, layer.sizes, strict=True)),

@@ -56,6 +56,11 @@ class LeastSum:
     layers: tuple[tuple[Solved, int], ...]
     rough: bool = False  # the mapspaces of layers are only bounded, each as a whole
 
+    @property
+    def certified(self) -> bool:
+        """Whether each layer has a proof that can be checked."""
+        return all(layer.proof is not None for layer, _ in self.layers)
+
 
 @dataclass(frozen=True, eq=False)
 class Open:

@@ -29,7 +29,8 @@ MOST_LOOP_STEPS = 2**16  # of a shared loop
 FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 ALL_TILES = 256  # sizes of a dim up to which every tile is tried
-FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples up to so many steps, and what divides it
+FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, what divides it,
+EVEN = 32  # and the least of so many steps and of fewer
 MULTIPLES = 1024
 
 Moves = tuple[tuple[Box, ...], dict[int, Between]]
@@ -38,13 +39,19 @@ Moves = tuple[tuple[Box, ...], dict[int, Between]]
 def tiles_of(size: int, most: int) -> Ints:
     """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it."""
     multiples = range(STEP, min(size, MULTIPLES * STEP) + 1, STEP)
-    tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, size} | set(_divisors(size))
+    even = (-(-size // steps) for steps in range(1, min(EVEN, size) + 1))
+    tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, *even} | set(_divisors(size))
     every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
     every = every[every >= -(-size // MOST_LOOP_STEPS)]
     if len(every) <= most:
         return every
     divisors = _spaced(np.array([own for own in _divisors(size) if own >= every[0]], np.int64), most)
     return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
+
+
+def _windows(layer: Workload) -> set[str]:
+    """Collect the dims of ranks that several move."""
+    return {term.dim for tensor in layer.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
 
 
 def _divisors(size: int) -> list[int]:
@@ -91,16 +98,15 @@ class Family:
 
     @cached_property
     def loops(self) -> tuple[str, ...]:
-        """The dims of the last stage that are shared: those that move what some stage before computes, but for filters.
+        """The dims of the last stage that are shared: those that move what some stage before computes.
 
-        A filter's rows move the same window as rows of the output. Of two others that do, the first is shared.
+        Of two that move one window the first is shared: those of the output come first, filters last.
         """
         last, shared = self.stages[-1], list[str]()
-        windows = [rank for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1]
-        filters = {term.dim for rank in windows for term in rank} - last.output.dims
-        for dim, (_, between) in self._moves.items():
+        for dim in sorted(self._moves, key=lambda dim: dim not in last.output.dims and dim in _windows(last)):
+            _, between = self._moves[dim]
             moves = any(interval.loop == dim for needed in between.values() for interval in needed.ranks)
-            if moves and dim not in filters and not any(self._share_window(dim, before) for before in shared):
+            if moves and not any(self._share_window(dim, before) for before in shared):
                 shared.append(dim)
         return tuple(shared)
 

@@ -51,8 +51,9 @@ class GroupPart:
         return GroupCosts(self.standing, family.energies, family.charges, self.numbers, mapped)
 
     def summed(self, layers: Mapping[StepLayer, Solved], costs: GroupCosts, *, rough: bool) -> Open:
-        """Add to the group what the sum of these layers is not below, in place of rough ones."""
+        """Add to the group what the sum of these layers is not below, in place of a rough one at this slope."""
         beside = costs.beside_cycles if self.slope is None else costs.beside_pj + self.slope * costs.beside_cycles
         least = beside + sum(self.numbers[layer] * own.least for layer, own in layers.items())
         every = tuple((own, self.numbers[layer]) for layer, own in layers.items())
-        return replace(self.entry, sums=(*self.entry.solved, LeastSum(self.slope, least, every, rough)))
+        known = (own for own in self.entry.sums if not (own.rough and own.slope == self.slope))
+        return replace(self.entry, sums=(*known, LeastSum(self.slope, least, every, rough)))

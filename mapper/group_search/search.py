@@ -101,10 +101,8 @@ class GroupSearch:
         if self._at is not None and self._at not in self._waiting and isinstance(own := self._at[2], Open) and own.sums:
             waiting.append(own)
         families = [space.family for space in self.spaces]
-        try:
-            proof = group_proof(families, self.objective, self.best, outcome.lower_bound, [*self._proven, *waiting])
-        except ValueError as error:
-            return replace(outcome, no_proof=str(error))
+        solved = [*self._proven, *waiting]
+        proof = group_proof(families, self.objective, self.best, outcome.lower_bound, solved)
         return replace(outcome, proof=proof)
 
     @property

@@ -9,7 +9,7 @@ known of the layers gives lower bounds of h: sums proven for some slopes, least 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -38,6 +38,12 @@ class LayerBounds:
     edp: float
     sums: tuple[LeastSum, ...] = ()
     corners: tuple[Point, ...] = ()  # every mapping is above one of them on both axes; empty: no such proof
+
+    @classmethod
+    def fixed(cls, point: Point) -> Self:
+        """What has no mappings, and takes these cycles and pJ."""
+        cycles, energy_pj = point
+        return cls(1, energy_pj, cycles, energy_pj * cycles, corners=(point,))
 
     def least_sums(self, slopes: Floats) -> Floats:
         """Bound energy + slope x cycles of one occurrence from below, at ascending slopes. # (slope,)

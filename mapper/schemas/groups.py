@@ -146,7 +146,8 @@ class Group(Output):
     saved: Number | None
     """The share of the objective that fusing saves; below 0 where it costs more."""
     verdict: str
-    """fuse: the group is better than the layers one by one; alone: no group is; undecided: a group may be."""
+    """fuse: the group is better than the layers one by one; alone: no group over the dims tried is, in any tile;
+    undecided: neither is proven."""
     outer_words: dict[str, OuterWords]
     """By layer.tensor the words at the outermost level; empty where no group fits."""
     transfers: Transfers | None

@@ -346,7 +346,7 @@ def test_where_no_group_fits_the_layers_alone_are_better_only_if_every_tile_was_
     tried = (("N", 300, tiles),)
     made = GroupResult(("a", "b"), "m", Goal(), "ruby-s", 0, None, inf, alone, False, went, 0, tiles, tried)
     assert made.verdict == made.json()["verdict"] == verdict
-    assert "no group fits" in str(made)
+    assert "no group whose shared loops are over N fits" in str(made)
     assert ("12 of 300 tiles of N" in str(made)) == (tiles < 300)
 
 

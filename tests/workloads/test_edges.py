@@ -89,6 +89,16 @@ def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
             ["net.yaml:3: layers[1].from.Inputs: a is there 2 times and b 1 times: write them one by one"],
         ),
         (
+            [CONV.format(name="a", m=4, c=2, p=8, r=1, more=""),
+             CONV.format(name="b", m=4, c=4, p=8, r=3, more=", from: {Inputs: a}, pad: {P: 1, R: 5, Q: 1}")],
+            ["net.yaml:3: layers[1].pad.R: P and R are of one window: pad it by one of them"],
+        ),
+        (
+            ["{name: a, shape: matmul, sizes: {N: 4, K: 2, M: 4}}",
+             "{name: b, shape: matmul, sizes: {N: 5, K: 4, M: 4}, from: {Inputs: a}}"],
+            ["net.yaml:3: layers[1].from.Inputs: b reads Inputs[N=5 x K=4], and a makes [N=4 x M=4]"],
+        ),
+        (
             [CONV.format(name="a", m=4, c=2, p=8, r=1, more=", pad: {P: 1}")],
             ["net.yaml:2: layers[0].pad: goes with from: zeros stand around what another layer made"],
         ),
@@ -99,7 +109,8 @@ def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
              "net.yaml:3: layers[1].pad.P: must be at least 0, got -1"],
         ),
     ],
-    ids=["no zeros", "another size", "names and order", "counts", "zeros around nothing", "two producers"],
+    ids=["no zeros", "another size", "names and order", "counts", "one window twice", "no window", "zeros around nothing",
+         "two producers"],
 )  # fmt: skip
 def test_what_does_not_fit_is_a_fault_with_its_line(tmp_path: Path, layers: list[str], wanted: list[str]) -> None:
     """All of them at once."""

@@ -87,16 +87,22 @@ class GroupResult:
         """Whether fusing is better: fuse, alone, or undecided where that is not proven; without either, what there is.
 
         A group is better where it is below what the layers alone are proven not to be below, or the layers at their
-        best; no group is better where none is below the layers as they are, or where none fits in any tile.
+        best; no group is better where none is below the layers as they are, or where none fits, in any tile.
         """
-        if self.value is None:
-            every = Ended.SEEN_ALL in self.statistics.ended and not self._partly_tried
-            return "alone" if self.alone is not None and every else "undecided"
-        if self.alone is None:
+        if self.value is not None and self.alone is None:
             return "fuse" if self.unmapped else "undecided"
-        if (self.least_saved or 0.0) > 0:
+        if (self.least_saved or 0.0) > ROUNDING:
             return "fuse"
-        return "alone" if self.least >= self._alone_value * (1 - ROUNDING) else "undecided"
+        return "alone" if self._none_better and not self._partly_tried else "undecided"
+
+    @property
+    def _none_better(self) -> bool:
+        """Whether no group that was tried is below the layers as they are."""
+        if self.alone is None:
+            return False
+        if self.value is None:
+            return Ended.SEEN_ALL in self.statistics.ended
+        return self.least >= self._alone_value * (1 - ROUNDING)
 
     @property
     def _alone_value(self) -> float:
@@ -163,7 +169,7 @@ class GroupResult:
             if Ended.SEEN_ALL not in self.statistics.ended:
                 return ["", f"no group was solved; stopped by: {self.statistics.stopped_by}", ""]
             why = "what stands between the stages, or a stage beside it, finds no room"
-            return ["", f"no group fits: {why}{self._partly_tried}", ""]
+            return ["", f"no group{self._loops} fits: {why}{self._partly_tried}", ""]
         return [*group_lines(self.costs), "", *nest_lines(self.costs), ""]
 
     def _figures(self) -> list[str]:
@@ -176,24 +182,31 @@ class GroupResult:
         lines += [f"{name:<12} {energy:>14,.6g} {cycles:>14,} {edp:>12.5g}" for name, energy, cycles, edp in rows]
         if self.saved is not None:
             title = self.goal.minimised[0].title
-            saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {-self.saved:.1%} more {title}"
-            lines.append(f"fusing       {saves if self.saved > 0 else more}{self._by_bound()}")
+            saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {abs(self.saved):.1%} more {title}"
+            lines.append(f"fusing       {saves if self.saved > ROUNDING else more}{self._by_bound()}")
         return [*lines, *self._why_not(), "", *words_table(self.outer_words, self.costs.standing.arch.levels[0].name)]
 
     def _by_bound(self) -> str:
         """What may be said of saving where the layers alone may be better than those that were found."""
-        if self.alone is None or self.alone.optimal or (self.saved or 0.0) <= 0:
+        if self.alone is None or self.alone.optimal or (self.saved or 0.0) <= ROUNDING:
             return ""
         least = self.least_saved
-        if least is None or least <= 0:
+        if least is None or least <= ROUNDING:
             return " of the layers that were found; others may be as good alone"
         return f" of the layers that were found, and {least:.1%} of any"
 
     def _why_not(self) -> list[str]:
-        if self.saved is None or self.saved > 0:
+        if self.saved is None or self.saved > ROUNDING:
             return []
-        more = self.least / self._alone_value - 1
-        return why_not_fused(self.outer_words, self.least, more if self.verdict == "alone" else None)
+        more = max(0.0, self.least / self._alone_value - 1)
+        none = f"no group{self._loops} is below {self.least:.5g}, {more:.1%} more than alone{self._partly_tried}"
+        return why_not_fused(self.outer_words, none if self._none_better else None)
+
+    @property
+    def _loops(self) -> str:
+        """Which loops the groups have that were tried."""
+        dims = " or ".join(dim for dim, _, _ in self.tried)
+        return f" whose shared loops are over {dims}" if dims else " without shared loops"
 
     @property
     def _partly_tried(self) -> str:
@@ -204,8 +217,7 @@ class GroupResult:
     def _proof(self) -> list[str]:
         if self.gap is None:
             return []
-        loops = f" whose shared loops are over {' or '.join(dim for dim, _, _ in self.tried)}" if self.tried else ""
-        what = f"no group{loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
+        what = f"no group{self._loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
         lines = [f"proof        {what}{self._partly_tried}"]
         went = self.statistics
         counted = f"{self.looked_at:,} groups looked at, {self.tiles:,} combinations of tiles bounded"

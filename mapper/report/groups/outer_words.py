@@ -16,10 +16,10 @@ def words_table(rows: Sequence[Row], level: str) -> list[str]:
     return [*lines, ""]
 
 
-def why_not_fused(rows: Sequence[Row], least: float, more: float | None) -> list[str]:
-    """Say what no group is below, `more` than alone as a share, and what crosses more often; `more` None: unproven."""
-    if more is None:
+def why_not_fused(rows: Sequence[Row], none: str | None) -> list[str]:
+    """Say that `none` of the groups is better, and what crosses more often; `none` None: that is not proven."""
+    if none is None:
         return ["             a group that was not looked at may be better"]
     times = sorted(((own / alone, name) for name, own, alone in rows if alone and own > alone), reverse=True)
     crosses = [f"{name} crosses {often:.2g} x as often" for often, name in times]
-    return [f"not fused    {'; '.join([f'no group is below {least:.5g}, {more:.1%} more than alone', *crosses])}"]
+    return [f"not fused    {'; '.join([none, *crosses])}"]

@@ -85,14 +85,19 @@ class Walks:
     def shared(self) -> list[str]:
         """The dims of the last stage that may be shared: of several steps, that move what a stage before computes.
 
-        Dims of filters are none: they stand in a window and not in the output. Of two that move one dim, or one
-        window, of a stage, the first is shared.
+        Of two that move one dim, or one window, of a stage the first is shared; dims of filters, which stand in a
+        window and not in the output, are the last.
         """
-        shared: list[str] = []
-        for dim in self.stages.last.dims:
+        shared, last = list[str](), self.stages.last
+        filters = [dim for dim in last.dims if self._in_window(dim) and dim not in last.output.dims]
+        for dim in [*(dim for dim in last.dims if dim not in filters), *filters]:
             if self._may_share(dim) and not any(self._collide(dim, other) for other in shared):
                 shared.append(dim)
         return shared
+
+    def _in_window(self, dim: str) -> bool:
+        ranks = [rank for tensor in self.stages.last.tensors for rank in tensor.ranks if len(rank) > 1]
+        return any(term.dim == dim for rank in ranks for term in rank)
 
     def _collide(self, one: str, other: str) -> bool:
         """Whether two loops move one dim, or one window, of a stage."""
@@ -105,8 +110,5 @@ class Walks:
 
     def _may_share(self, dim: str) -> bool:
         last = self.stages.last
-        windows = {term.dim for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
-        if last.size(dim) == 1 or (dim in windows and dim not in last.output.dims):
-            return False
         tiles = range(1, min(last.size(dim) - 1, MOST_TRIED) + 1)
         return any(self.stages.moved(dim)[:-1]) and any(self.has(dim, tile, retains=False) for tile in tiles)

@@ -23,7 +23,7 @@ class Section(BaseModel):
 
 def show(value: object) -> str:
     """A value in a message, cut where it is long."""
-    text = json.dumps(value) if isinstance(value, dict | list | bool | None) else repr(value)
+    text = json.dumps(value) if isinstance(value, dict | list | tuple | bool | None) else repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -206,6 +206,10 @@ def test_what_exceeds_the_machine_is_counted_and_said(tmp_path):
         (("name: b", "name: d"), ['stages[1].name: no stage "d" in the group', "the mappings of b are missing"]),
         ((f"  - sizes: {{P: 2}}\n    mapping: {LOOPS}\n", ""), ["plan.yaml:9: stages[1]: no mapping of P=2 (1 step)"]),
         (("M=0 C=0 P=0", "M=0 C=0 P=99"), ["stages[0].layers[0].mapping", "stages[1].layers[0].mapping"]),
+        (
+            ("layers: [{mapping", "layers: [{accumulates: true, mapping"),
+            ["plan.yaml:8: stages[0].layers[0]: no step that adds to sums is without a mapping: leave this one out"],
+        ),
         (("[[P, 3]]", "[[P]]"), ['plan.yaml:3: group.shared[0]: entry 2 of ["P"] is missing']),
         (("keeper: shared_glb", "keepers: shared_glb"), ['the key "keeper" is missing', 'unknown key "keepers"']),
     ],

@@ -109,8 +109,8 @@ def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
              "net.yaml:3: layers[1].pad.P: must be at least 0, got -1"],
         ),
     ],
-    ids=["no zeros", "another size", "names and order", "counts", "one window twice", "no window", "zeros around nothing",
-         "two producers"],
+    ids=["no zeros", "another size", "names and order", "counts", "one window twice", "no window",
+         "zeros around nothing", "two producers"],
 )  # fmt: skip
 def test_what_does_not_fit_is_a_fault_with_its_line(tmp_path: Path, layers: list[str], wanted: list[str]) -> None:
     """All of them at once."""

@@ -111,7 +111,8 @@ class _Mappings:
     def _general(self, at: Keys, entry: PlanLayer, left: Sequence[StepLayer]) -> None:
         """Read a mapping of the largest of some layers, and cut it to the sizes of the others."""
         if not left:
-            return self._fault(at, "all steps have a mapping by their sizes: leave this one out")
+            which = {None: "", True: " that adds to sums", False: " that adds to none"}[entry.accumulates]
+            return self._fault(at, f"no step{which} is without a mapping: leave this one out")
         largest = max(left, key=lambda layer: (prod(layer.sizes), not layer.accumulates))
         self._read(at, largest)
         if largest in self.batches:

@@ -156,9 +156,9 @@ def _alone(
         return None, any({Ended.SEEN_ALL, Ended.EMPTY} & set(layer.statistics.ended) for layer in without)
     cycles, energy = beside
     best = result.energy_pj + energy, int(result.cycles + cycles)
-    bound = None if result.lower_bound is None else _least_with(objective, result, beside)
-    proven = bound is not None and bound >= objective.value(best[0], float(best[1])) * (1 - ROUNDING)
-    return Alone(*best, bound, proven, _words(result)), False
+    value = objective.value(best[0], float(best[1]))
+    bound = None if result.lower_bound is None else min(value, _least_with(objective, result, beside))
+    return Alone(*best, bound, bound is not None and bound >= value * (1 - ROUNDING), _words(result)), False
 
 
 def _operators(group: Group, machine: tuple[Architecture, EnergyTable, Charges]) -> Point:

@@ -29,7 +29,21 @@ MOST_SPREADS = (
 )
 
 
-Groups = tuple[list[DimGroup], list[int | None], list[Ints]]
+@dataclass(frozen=True, eq=False)
+class SizedGroup:
+    """The chains of a group of dims, of all sizes that a shared loop gives them; alike variants have them once."""
+
+    group: DimGroup
+    loop: int | None  # the shared loop that moves its dims
+    sizes: Ints  # which of the sizes each row is of # (row,)
+    variants: Ints  # which of the sizes each variant of the loop has # (variant,)
+
+    def least(self, column: Floats) -> Floats:
+        """Take the least entry for each variant. # (variant,)"""
+        entries = np.full(int(self.variants.max()) + 1, np.inf)
+        np.minimum.at(entries, self.sizes, column)
+        least: Floats = entries[self.variants]
+        return least
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +52,14 @@ class Listed:
 
     # by dim and size, too, its chains # (chain, slot)
     chains: dict[tuple[str, int, tuple[str, ...]], Ints] = field(default_factory=dict)
-    groups: dict[tuple[str, ...], Groups] = field(default_factory=dict)  # see StageProblem._groups
+    groups: dict[tuple[str, ...], list[SizedGroup]] = field(default_factory=dict)
     check: Callable[[], None] = lambda: None  # called now and then; it may raise
 
     def forget(self) -> None:
         """Drop all: large dims take gigabytes."""
-        for groups, _, _ in self.groups.values():
-            for group in groups:
-                group.forget()
+        for sized in self.groups.values():
+            for own in sized:
+                own.group.forget()
         self.chains.clear()
         self.groups.clear()
 
@@ -104,47 +118,35 @@ class StageProblem:
         slots = tuple(slot.name for slot in arch.slots)
         if slots not in self.listed.groups:
             self.listed.groups[slots] = self._groups()
-        groups, loops, owners = self.listed.groups[slots]
-        groups = [group.on(arch, self.layer) for group in groups]
+        sized = self.listed.groups[slots]
+        groups = [own.group.on(arch, self.layer) for own in sized]
         table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
-
-        def least(g: int, column: Floats) -> Floats:
-            loop = loops[g]
-            entries = np.full(1 if loop is None else self.shape[loop], np.inf)
-            np.minimum.at(entries, owners[g], column)
-            return entries
-
         for keep in KeepChoices(arch, self.layer, even=False).every():
-            relaxation = Relaxation(groups, table, keep, charges, least=least)
+            relaxation = Relaxation(groups, table, keep, charges, least=lambda g, column: sized[g].least(column))
             relaxation.compute_pj = 0.0
-            yield relaxation, loops
+            yield relaxation, [own.loop for own in sized]
 
-    def _groups(self) -> Groups:
-        """The groups of dims with the chains of all sizes, the loop that moves each, and the variant of each row."""
+    def _groups(self) -> list[SizedGroup]:
+        """The groups of dims with the chains of all sizes."""
         mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
-        arch = stacked(self.arch, self.layer)
-        groups, loops, owners = list[DimGroup](), list[int | None](), list[Ints]()
+        arch, sized = stacked(self.arch, self.layer), list[SizedGroup]()
         for dims in _grouped(self.layer):
             moved = {mover[self.layer.dims[d]] for d in dims if self.layer.dims[d] in mover}
             if len(moved) > 1:
                 raise ValueError("two shared loops move one window")
             loop = next(iter(moved), None)
-            number = 1 if loop is None else self.shape[loop]
-            tables = [self._table(d, loop) for d in dims]
-            rows, owner = _rows([starts for _, starts in tables], number)
+            variants: Sequence[Sizes] = [{}] if loop is None else self.variants[loop]
+            every = [tuple(own.get(self.layer.dims[d], self.layer.sizes[d]) for d in dims) for own in variants]
+            number = {sizes: i for i, sizes in enumerate(dict.fromkeys(every))}
+            tables = [self._table(d, [sizes[i] for sizes in number]) for i, d in enumerate(dims)]
+            rows, of_sizes = _rows([starts for _, starts in tables], len(number))
             by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
-            groups.append(DimGroup(arch, self.layer, by_dim, dims, rows=dict(zip(dims, rows, strict=True))))
-            loops.append(loop)
-            owners.append(owner)
-        return groups, loops, owners
+            group = DimGroup(arch, self.layer, by_dim, dims, rows=dict(zip(dims, rows, strict=True)))
+            sized.append(SizedGroup(group, loop, of_sizes, np.array([number[sizes] for sizes in every])))
+        return sized
 
-    def _table(self, d: int, loop: int | None) -> tuple[ChainTable, Ints]:
-        """The chains of a dim for all variants of a loop in one table, and where those of each variant begin.
-
-        # (variant + 1,)
-        """
-        dim, size = self.layer.dims[d], self.layer.sizes[d]
-        sizes = [size] if loop is None else [own.get(dim, size) for own in self.variants[loop]]
+    def _table(self, d: int, sizes: Sequence[int]) -> tuple[ChainTable, Ints]:
+        """The chains of a dim of all these sizes in one table, and where those of each size begin. # (size + 1,)"""
         known = {size: self._chains_of(d, size) for size in dict.fromkeys(sizes)}
         numbers = [len(known[size]) for size in sizes]
         table = ChainTable(np.repeat(sizes, numbers), np.concatenate([known[size] for size in sizes]))
@@ -224,19 +226,19 @@ def _grouped(layer: Workload) -> list[tuple[int, ...]]:
 
 
 def _rows(starts: Sequence[Ints], number: int) -> tuple[list[Ints], Ints]:
-    """All combinations of the chains of some dims, variant by variant: rows of each dim's table, and the variant.
+    """All combinations of the chains of some dims, sizes by sizes: rows of each dim's table, and which sizes they are.
 
-    `starts` # (variant + 1,) says where the chains of each variant begin in the table of a dim.
+    `starts` # (sizes + 1,) says where the chains of each of the sizes begin in the table of a dim.
     """
     parts: list[list[Ints]] = [[] for _ in starts]
-    owner = []
-    for variant in range(number):
-        ranges = [np.arange(own[variant], own[variant + 1]) for own in starts]
+    of_sizes = []
+    for place in range(number):
+        ranges = [np.arange(own[place], own[place + 1]) for own in starts]
         grid = np.meshgrid(*ranges, indexing="ij")
         for part, axis in zip(parts, grid, strict=True):
             part.append(axis.ravel())
-        owner.append(np.full(grid[0].size, variant))
-    return [np.concatenate(part) for part in parts], np.concatenate(owner)
+        of_sizes.append(np.full(grid[0].size, place))
+    return [np.concatenate(part) for part in parts], np.concatenate(of_sizes)
 
 
 def _spreads(arch: Architecture, layer: Workload) -> Ints | None:

@@ -117,7 +117,7 @@ class StageProblem:
         arch = stacked(self.arch, self.layer)
         slots = tuple(slot.name for slot in arch.slots)
         if slots not in self.listed.groups:
-            self.listed.groups[slots] = self._groups()
+            self.listed.groups[slots] = list(self._groups())
         sized = self.listed.groups[slots]
         groups = [own.group.on(arch, self.layer) for own in sized]
         table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
@@ -126,24 +126,26 @@ class StageProblem:
             relaxation.compute_pj = 0.0
             yield relaxation, [own.loop for own in sized]
 
-    def _groups(self) -> list[SizedGroup]:
-        """The groups of dims with the chains of all sizes."""
+    def _groups(self) -> Iterator[SizedGroup]:
+        """Yield the groups of dims with the chains of all sizes."""
         mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
-        arch, sized = stacked(self.arch, self.layer), list[SizedGroup]()
         for dims in _grouped(self.layer):
             moved = {mover[self.layer.dims[d]] for d in dims if self.layer.dims[d] in mover}
             if len(moved) > 1:
                 raise ValueError("two shared loops move one window")
-            loop = next(iter(moved), None)
-            variants: Sequence[Sizes] = [{}] if loop is None else self.variants[loop]
-            every = [tuple(own.get(self.layer.dims[d], self.layer.sizes[d]) for d in dims) for own in variants]
-            number = {sizes: i for i, sizes in enumerate(dict.fromkeys(every))}
-            tables = [self._table(d, [sizes[i] for sizes in number]) for i, d in enumerate(dims)]
-            rows, of_sizes = _rows([starts for _, starts in tables], len(number))
-            by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
-            group = DimGroup(arch, self.layer, by_dim, dims, rows=dict(zip(dims, rows, strict=True)))
-            sized.append(SizedGroup(group, loop, of_sizes, np.array([number[sizes] for sizes in every])))
-        return sized
+            yield self._sized(dims, next(iter(moved), None))
+
+    def _sized(self, dims: tuple[int, ...], loop: int | None) -> SizedGroup:
+        """Make a group of dims with the chains of all sizes that a loop gives them."""
+        variants: Sequence[Sizes] = [{}] if loop is None else self.variants[loop]
+        every = [tuple(own.get(self.layer.dims[d], self.layer.sizes[d]) for d in dims) for own in variants]
+        number = {sizes: i for i, sizes in enumerate(dict.fromkeys(every))}
+        tables = [self._table(d, [sizes[i] for sizes in number]) for i, d in enumerate(dims)]
+        rows, of_sizes = _rows([starts for _, starts in tables], len(number))
+        by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
+        arch, rows_by_dim = stacked(self.arch, self.layer), dict(zip(dims, rows, strict=True))
+        group = DimGroup(arch, self.layer, by_dim, dims, rows=rows_by_dim)
+        return SizedGroup(group, loop, of_sizes, np.array([number[sizes] for sizes in every]))
 
     def _table(self, d: int, sizes: Sequence[int]) -> tuple[ChainTable, Ints]:
         """The chains of a dim of all these sizes in one table, and where those of each size begin. # (size + 1,)"""

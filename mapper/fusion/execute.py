@@ -7,7 +7,7 @@ words that are there. A stage in a step is executed by the executor of layers (m
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 
 import numpy as np
@@ -68,6 +68,7 @@ class _Run:
         self.steps = steps_of(group)
         self.boxes: list[dict[Step, Ends]] = [{} for _ in group.stages]
         self.moving: list[Moving] = [{} for _ in group.stages]
+        self.needed: dict[int, dict[Step, Words]] = {}  # words of each stage's output
         self.during: dict[int, dict[Step, Words]] = {}  # words of each stage's output that are there while it is read
         self.after: dict[int, dict[Step, Words]] = {}  # and those that stay
         last = group.stages[-1]
@@ -76,6 +77,11 @@ class _Run:
     def plan(self) -> None:
         """Find what each stage computes in each step, from the last to the first."""
         last, tiles = self.group.stages[-1], dict(self.group.shared)
+        whole: dict[int, dict[Step, Words]] = {}
+        if tiles:
+            without = type(self)(replace(self.group, shared=(), retained=frozenset(), kept=()), self.inputs)
+            without.plan()
+            whole = without.needed
         for step in self.steps:
             at = dict(zip(self.group.loops, step, strict=True))
             self.boxes[-1][step] = {
@@ -88,7 +94,7 @@ class _Run:
         for step in self.steps:
             self.boxes[-1][step] = self._unmasked(len(self.group.stages) - 1, self.boxes[-1][step])
         for stage in reversed(range(len(self.group.stages) - 1)):
-            self._plan_stage(stage)
+            self._plan_stage(stage, whole[stage][()] if whole else None)
 
     def _unmasked(self, stage: int, ends: Ends) -> Ends:
         """Leave out the keys that a causal mask hides from all queries. Raises NoBoxError where rows are cut."""
@@ -107,9 +113,9 @@ class _Run:
                 ends = ends | {mask.key: (0, max(seen) + 1)}
         return ends
 
-    def _plan_stage(self, stage: int) -> None:
+    def _plan_stage(self, stage: int, whole: Words | None) -> None:
         self.moving[stage] = moved_with_masks(self.group, stage, moved_by_readers(self.group, stage, self.moving))
-        needed = needed_words(self.group, stage, self.moving[stage], self.boxes)
+        needed = self.needed[stage] = needed_words(self.group, stage, self.moving[stage], self.boxes, whole)
         uses: dict[Word, list[int]] = {}
         for number, step in enumerate(self.steps):
             for word in needed[step]:

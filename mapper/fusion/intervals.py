@@ -7,7 +7,7 @@ of a stage at most one shared loop moves them, so a dim has one interval for eac
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import or_
 from typing import Self
 
@@ -133,6 +133,13 @@ class Between:
     producer: int
     last: int  # the last stage that reads it
 
+    def over(self, whole: "Between | None") -> "Between":
+        """Return it with what is needed without shared loops along the ranks that none moves."""
+        if whole is None:
+            return self
+        pairs = zip(self.ranks, whole.ranks, strict=True)
+        return replace(self, ranks=tuple(other if own.loop is None else own for own, other in pairs))
+
     def moved(self, loop: str) -> list[Interval]:
         """Return the intervals that a loop moves."""
         return [interval for interval in self.ranks if interval.loop == loop]
@@ -166,11 +173,12 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
     operator needs whole, and one in none of whose steps some stage computes anything.
     """
     last = len(group.stages) - 1
+    whole = _without_loops(group.stages, group.links, group.keeper) if group.shared else {}
     computed: dict[int, Box] = {last: _masked(group, last, _last_box(group, group.stages[-1]))}
     between: dict[int, Between] = {}
     for stage in reversed(range(len(group.stages) - 1)):
         links = group.consumers(stage)
-        between[stage] = _needed(group, stage, links, computed)
+        between[stage] = _needed(group, stage, links, computed).over(whole.get(stage))
         computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
         if computed[stage].idle:
             raise ValueError(f"no step needs what {group.stages[stage].name} makes: zeros of padding are read alone")
@@ -179,6 +187,12 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
         _check_apart(group, stage, box)
     _check_order(group, between)
     return tuple(computed[stage] for stage in range(len(group.stages))), between
+
+
+@lru_cache(maxsize=16)
+def _without_loops(stages: tuple[Workload, ...], links: tuple[Link, ...], keeper: str) -> dict[int, Between]:
+    """Return what is needed of the output of each stage without shared loops."""
+    return boxes(Group(stages, links, keeper))[1]
 
 
 def _check_rest(group: Group, needed: Between, readers: Sequence[Box]) -> None:

@@ -33,11 +33,14 @@ def moved_by_readers(group: Group, stage: int, moving: Sequence[Moving]) -> Movi
     return own
 
 
-def needed_words(group: Group, stage: int, moving: Moving, boxes: Sequence[Mapping[Step, Ends]]) -> dict[Step, Words]:
+def needed_words(
+    group: Group, stage: int, moving: Moving, boxes: Sequence[Mapping[Step, Ends]], whole: Words | None
+) -> dict[Step, Words]:
     """List the words of a stage's output that are needed in each step.
 
     Along each rank these are all words around those that later stages read, in any step that is alike in the loop that
-    moves the rank. Nothing is needed in a step of a loop in which none of them runs.
+    moves the rank; along a rank that none moves those of `whole`, which are needed without shared loops. Nothing is
+    needed in a step of a loop in which no later stage runs.
     """
     output, links = group.stages[stage].output, group.consumers(stage)
     loops = [moving.get(rank[0].dim, frozenset()) for rank in output.ranks]
@@ -53,6 +56,10 @@ def needed_words(group: Group, stage: int, moving: Moving, boxes: Sequence[Mappi
             for rank, along in enumerate(zip(*_read(group, link, ends), strict=True)):
                 if output.ranks[rank][0].dim not in elsewhere:
                     read.setdefault((rank, _indices(group, step, loops[rank])), set()).update(along)
+    if whole is not None:
+        for rank, own in enumerate(loops):
+            if not own:
+                read[rank, ()] = {word[rank] for word in whole}
     needed: dict[Step, Words] = {}
     for step in steps_of(group):
         every = [read.get((rank, _indices(group, step, own)), set[int]()) for rank, own in enumerate(loops)]

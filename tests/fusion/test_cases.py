@@ -76,6 +76,35 @@ def test_words_stay_over_steps_that_need_none(run, tmp_path):
     assert "all 46 figures are equal" in done.stdout
 
 
+def test_ranks_that_no_loop_moves_are_as_long_as_without_loops(run, tmp_path):
+    """Small tiles read zeros and one word of what b makes; how much a makes is not for c's loop to say."""
+    net = """\
+layers:
+- {name: a, dims: {P: 8, K: 2}, tensors: {A: {projection: [P, K]}, W: {projection: [K]}, Z: OUTPUT}}
+- {name: b, dims: {P: 2, R: 4}, from: {A: a}, tensors: {A: {projection: [4*P + R]}, Z: OUTPUT}}
+- name: c
+  dims: {P: 1, R: 3}
+  from: {A: a, B: b}
+  pad: {R: [2, 1]}
+  tensors: {A: {projection: [8*P]}, B: {projection: [P + 2*R]}, Z: OUTPUT}
+""".replace("OUTPUT", "{projection: [P], output: true}")
+    certificate = ("--certificate", str(tmp_path / "proof.json"), "--force")
+    found, _ = run(net, "a+b+c", "--mapspace", "ruby", *certificate, words=9)
+    assert found["optimal"]
+    assert checked(tmp_path).exit_code == 0
+    (tmp_path / "plan.yaml").write_text(
+        "group: {stages: [a, b, c], shared: [[R, 1]], keeper: B0, halo: {R: retain}}\n"
+        "stages:\n"
+        "- {name: a, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 K=0}]]}\n"
+        "- {name: b, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 R=0}]]}\n"
+        "- {name: c, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 R=0}]]}\n"
+    )
+    files = [str(tmp_path / name) for name in ("arch.yaml", "net.yaml", "plan.yaml")]
+    done = CliRunner().invoke(ruby_model, [*files, "--simulate"])
+    assert "a: P=8 K=2  # in 1 step" in done.stdout
+    assert "figures are equal" in done.stdout
+
+
 def test_layers_alone_are_chosen_with_their_operators(run):
     """The best layers beside a softmax need not be the best by themselves."""
     machine = """\

@@ -30,6 +30,7 @@ class Trace:
     loop: str | None  # None: no loop, one step
     tile: int
     retains: bool
+    whole: "Trace | None" = None  # the stages without loops; None: it is that
     boxes: list[list[Box | None]] = field(init=False)  # per step and stage; None: it does not run
     needs: list[dict[int, Spans]] = field(init=False)  # per step, by producer, along its ranks
 
@@ -40,6 +41,7 @@ class Trace:
         self.boxes = [[None] * stages for _ in starts]
         self.needs = [{} for _ in starts]
         self._ranges: list[list[Box]] = [[] for _ in range(stages)]  # per stage and step; of those that do not run, too
+        self._needed: list[dict[str, Span | None]] = [{} for _ in range(stages)]  # in the first step
         whole = {dim: (0, own) for dim, own in zip(self.stages.last.dims, self.stages.last.sizes, strict=True)}
         for step, low in enumerate(starts):
             tile = {} if self.loop is None else {self.loop: (low, min(low + self.tile, size))}
@@ -74,6 +76,7 @@ class Trace:
         dims = [rank[0].dim for rank in layer.output.ranks]
         moved = self.moved[stage] & set(dims)
         spans = {dim: self._spans(stage, dim) for dim in dims}
+        self._needed[stage] = {dim: own[0] for dim, own in spans.items()}
         anew = self._anew(spans, moved)
         whole = {dim: (0, size) for dim, size in zip(layer.dims, layer.sizes, strict=True)}
         once, made, reached = self.retains and not moved, False, 0
@@ -109,7 +112,9 @@ class Trace:
 
     def _spans(self, producer: int, dim: str) -> list[Span | None]:
         """What is needed along a dim in each step: around all that stages read along it, where the loop moves all of
-        that; else around what they read in all steps. None: nothing."""
+        that; else what is needed without the loop. None: nothing."""
+        if self.whole is not None and dim not in self.moved[producer]:
+            return [self.whole._needed[producer][dim]] * self.steps
         spans: list[list[Span]] = [[] for _ in range(self.steps)]
         ranks = list(self.stages.along(producer, dim))
         for consumer, rank, zeros in ranks:
@@ -119,8 +124,6 @@ class Trace:
                     spans[step].append((low - zeros, high - zeros))
         if not ranks:
             return [(0, 1)] * self.steps
-        if dim not in self.moved[producer]:
-            return [_around([span for own in spans for span in own])] * self.steps
         return [_around(own) for own in spans]
 
     def _anew(self, spans: dict[str, list[Span | None]], moved: frozenset[str]) -> str:

@@ -135,9 +135,7 @@ class Between:
 
     def over(self, whole: "Between | None") -> "Between":
         """Return it with what is needed without shared loops along the ranks that none moves."""
-        if whole is None:
-            return self
-        pairs = zip(self.ranks, whole.ranks, strict=True)
+        pairs = zip(self.ranks, (whole or self).ranks, strict=True)
         return replace(self, ranks=tuple(other if own.loop is None else own for own, other in pairs))
 
     def moved(self, loop: str) -> list[Interval]:
@@ -173,7 +171,7 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
     operator needs whole, and one in none of whose steps some stage computes anything.
     """
     last = len(group.stages) - 1
-    whole = _without_loops(group.stages, group.links, group.keeper) if group.shared else {}
+    whole = _without_loops(group.stages, group.links) if group.shared else {}
     computed: dict[int, Box] = {last: _masked(group, last, _last_box(group, group.stages[-1]))}
     between: dict[int, Between] = {}
     for stage in reversed(range(len(group.stages) - 1)):
@@ -190,9 +188,9 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
 
 
 @lru_cache(maxsize=16)
-def _without_loops(stages: tuple[Workload, ...], links: tuple[Link, ...], keeper: str) -> dict[int, Between]:
+def _without_loops(stages: tuple[Workload, ...], links: tuple[Link, ...]) -> dict[int, Between]:
     """Return what is needed of the output of each stage without shared loops."""
-    return boxes(Group(stages, links, keeper))[1]
+    return boxes(Group(stages, links, ""))[1]
 
 
 def _check_rest(group: Group, needed: Between, readers: Sequence[Box]) -> None:

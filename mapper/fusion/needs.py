@@ -42,10 +42,27 @@ def needed_words(
     moves the rank; along a rank that none moves those of `whole`, which are needed without shared loops. Nothing is
     needed in a step of a loop in which no later stage runs.
     """
-    output, links = group.stages[stage].output, group.consumers(stage)
+    output = group.stages[stage].output
     loops = [moving.get(rank[0].dim, frozenset()) for rank in output.ranks]
+    read, running = _read_along(group, stage, loops, boxes)
+    if whole is not None:
+        read |= {(rank, ()): {word[rank] for word in whole} for rank, own in enumerate(loops) if not own}
+    needed: dict[Step, Words] = {}
+    for step in steps_of(group):
+        every = [read.get((rank, _indices(group, step, own)), set[int]()) for rank, own in enumerate(loops)]
+        words = product(*(range(min(along), max(along) + 1) if along else () for along in every))
+        needed[step] = frozenset(words) if set(enumerate(step)) <= running else frozenset()
+    return needed
+
+
+def _read_along(
+    group: Group, stage: int, loops: Sequence[frozenset[str]], boxes: Sequence[Mapping[Step, Ends]]
+) -> tuple[dict[tuple[int, Step], set[int]], set[tuple[int, int]]]:
+    """List the indices that are read of a stage's output, by rank and by the step of the loops that move it; and the
+    steps of each loop in which they are."""
+    output, links = group.stages[stage].output, group.consumers(stage)
     read: dict[tuple[int, Step], set[int]] = {}
-    running: set[tuple[int, int]] = set()  # steps of a loop
+    running: set[tuple[int, int]] = set()
     named = {dim for link in links for dim, _ in link.ranks}
     for link in links:
         elsewhere = named - {dim for dim, _ in link.ranks}
@@ -56,16 +73,7 @@ def needed_words(
             for rank, along in enumerate(zip(*_read(group, link, ends), strict=True)):
                 if output.ranks[rank][0].dim not in elsewhere:
                     read.setdefault((rank, _indices(group, step, loops[rank])), set()).update(along)
-    if whole is not None:
-        for rank, own in enumerate(loops):
-            if not own:
-                read[rank, ()] = {word[rank] for word in whole}
-    needed: dict[Step, Words] = {}
-    for step in steps_of(group):
-        every = [read.get((rank, _indices(group, step, own)), set[int]()) for rank, own in enumerate(loops)]
-        words = product(*(range(min(along), max(along) + 1) if along else () for along in every))
-        needed[step] = frozenset(words) if set(enumerate(step)) <= running else frozenset()
-    return needed
+    return read, running
 
 
 def _indices(group: Group, step: Step, loops: frozenset[str]) -> Step:

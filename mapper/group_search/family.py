@@ -190,7 +190,7 @@ class Family:
     @cached_property
     def repeating(self) -> frozenset[str]:
         """The loops in whose steps some words between stages are needed again: those for which it matters to retain."""
-        return frozenset(dim for dim in self.loops if self.tables[dim, False].repeats)
+        return frozenset(dim for dim in self.loops if self.tables[dim, False].repeats.any())
 
     def retentions(self) -> Iterator[frozenset[str]]:
         """Yield every choice of the loops that retain."""
@@ -251,15 +251,15 @@ class LoopTable:
         possible = np.array([own is not None for own in steps])
         return cls(loop, tiles, tuple(stand_in if own is None else own for own in steps), possible)
 
-    @property
-    def repeats(self) -> bool:
-        """Whether some words between stages are needed in several steps of some tile."""
-        return any(
-            own.trips > 1 and (loop_interval is None or loop_interval.overlaps)
-            for own in self.steps
-            for needed in own.between.values()
-            for loop_interval in [next((i for i in needed.ranks if i.loop == self.loop), None)]
-        )
+    @cached_property
+    def repeats(self) -> Bools:
+        """Whether some words between stages are needed in several steps of each tile; also where no group has it.
+
+        # (tile,)
+        """
+        every = [any(needed.repeats(self.loop, own.trips) for needed in own.between.values()) for own in self.steps]
+        repeats: Bools = np.array(every) | ~self.possible
+        return repeats
 
     def moved(self, stage: int) -> tuple[str, ...]:
         """The dims of a stage that the loop moves."""

@@ -122,19 +122,20 @@ class Grid:
     def distinct(self, order: tuple[str, ...]) -> Bools:
         """Where there is such a group, and no other order or choice of retained loops is the same.
 
-        No loop in which words are computed again stands inside one that retains. Loops of a single step stand last, in
-        the order of the family, and none of them retains.
+        No loop in which words are computed again stands inside one that retains, and one in which none are needed again
+        does not retain. Loops of a single step stand last, in the order of the family.
         """
         pairs = zip(self.family.loops, self.family.tiles, strict=True)
         single = {loop: self._axis(loop, tiles == tiles[-1]) for loop, tiles in pairs}
         good = np.ones(self.shape, bool)
         for table in self._loop_tables:
             good &= self._axis(table.loop, table.possible)
+        repeats = {loop: self._axis(loop, self.family.tables[loop, False].repeats) for loop in order}
         for loop in self.retained:
-            good &= ~single[loop]
+            good &= repeats[loop] & ~single[loop]
         for place, loop in enumerate(order):
-            if loop in self.family.repeating - self.retained and self.retained.intersection(order[:place]):
-                good &= single[loop]
+            if loop not in self.retained and self.retained.intersection(order[:place]):
+                good &= single[loop] | ~repeats[loop]
         for loop, inner in pairwise(order):
             late = self.family.loops.index(loop) > self.family.loops.index(inner)
             good &= ~(single[loop] & (late | ~single[inner]))

@@ -67,9 +67,11 @@ class GroupResult:
 
     @property
     def saved(self) -> float | None:
-        """The share of the objective that fusing saves; below 0 where it costs more."""
+        """The share of the objective that fusing saves; below 0 where it costs more. None where alone costs none."""
         if self.value is None or self.alone is None:
             return None
+        if not self._alone_value:
+            return None if self.value else 0.0
         return 1 - self.value / self._alone_value
 
     @property
@@ -182,8 +184,9 @@ class GroupResult:
         lines += [f"{name:<12} {energy:>14,.6g} {cycles:>14,} {edp:>12.5g}" for name, energy, cycles, edp in rows]
         if self.saved is not None:
             title = self.goal.minimised[0].title
-            saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {abs(self.saved):.1%} more {title}"
-            lines.append(f"fusing       {saves if self.saved > ROUNDING else more}{self._by_bound()}")
+            saves, more = f"saves {self.saved:.1%} of the {title}", f"costs {-self.saved:.1%} more {title}"
+            changes = f"changes nothing of the {title}" if abs(self.saved) <= ROUNDING else more
+            lines.append(f"fusing       {saves if self.saved > ROUNDING else changes}{self._by_bound()}")
         return [*lines, *self._why_not(), "", *words_table(self.outer_words, self.costs.standing.arch.levels[0].name)]
 
     def _by_bound(self) -> str:
@@ -198,8 +201,9 @@ class GroupResult:
     def _why_not(self) -> list[str]:
         if self.saved is None or self.saved > ROUNDING:
             return []
-        more = max(0.0, self.least / self._alone_value - 1)
-        none = f"no group{self._loops} is below {self.least:.5g}, {more:.1%} more than alone{self._partly_tried}"
+        more = self.least / self._alone_value - 1 if self._alone_value else 0.0
+        than = f"{more:.1%} more than alone" if more > ROUNDING else "as much as alone"
+        none = f"no group{self._loops} is below {self.least:.5g}, {than}{self._partly_tried}"
         return why_not_fused(self.outer_words, none if self._none_better else None)
 
     @property

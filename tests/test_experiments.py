@@ -127,7 +127,7 @@ def test_recorded_fused():
     """No best group is below what is proven, a verdict never says more, and docs/validation.md has every row."""
     page = (FOLDER.parent / "docs" / "validation.md").read_text()
     rows = recorded("fused")["groups"]
-    assert len(rows) == 33
+    assert len(rows) == 36
     for row in rows:
         alone, edp = row["alone"], row["edp"]
         assert row["lower_bound"] <= edp * (1 + 1e-9)

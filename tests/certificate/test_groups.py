@@ -190,7 +190,7 @@ def proven_example(operator):
 
 def example(**operator) -> Family:
     """Two products on a machine whose buffer holds some of what is between them: some groups need proofs of layers."""
-    sizes = ({"M": 6, "N": 8, "K": 3}, {"M": 6, "N": 5, "K": 8})
+    sizes = ({"M": 5, "N": 6, "K": 3}, {"M": 5, "N": 4, "K": 6})
     stages = tuple(
         Workload(
             f"s{i}", tuple("MNK"), tuple(own.values()),
@@ -201,7 +201,7 @@ def example(**operator) -> Family:
     links = (Link(0, 1, "A", (("M", 0), ("N", 0)), **operator),)
     levels = (
         Storage("L0", "DRAM"),
-        Storage("L1", "SRAM", capacity_bits=16 * 60, fanout=(Axis("x", 2),)),
+        Storage("L1", "SRAM", capacity_bits=16 * 40, fanout=(Axis("x", 2),)),
         Storage("L2", "regfile", capacity_bits=16 * 4),
     )
     arch = Architecture("m", levels, Compute("MAC", "intmac"))
@@ -256,7 +256,7 @@ FORGED = {
     "no objective": (_set("objective"), "area"),
     "other stages": (_set("stages"), ["s1", "s0"]),
     "a stage twice": (_set("stages"), ["s0", "s0"]),
-    "other sizes": (_set("sizes", 0, "M"), 5),
+    "other sizes": (_set("sizes", 0, "M"), 4),
     "no keeper": (_set("keepers"), []),
     "another keeper": (_set("keepers"), ["L0"]),
     "a keeper twice": (_set("keepers"), ["L1", "L1"]),

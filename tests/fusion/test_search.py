@@ -156,7 +156,7 @@ def best_of_all(family, objective):
     return least
 
 
-@settings(max_examples=300 if DEEP else 6)
+@settings(max_examples=300 if DEEP else 5)
 @given(families(), st.sampled_from(sorted(OBJECTIVES)))
 def test_the_search_finds_the_best_of_every_group(family, name):
     """Without a limit it ends with the least of all, and says that it is proven."""

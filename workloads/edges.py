@@ -111,25 +111,21 @@ class EdgesReader:
 
     def read(self, at: Keys, said: Linked, layer: Workload, count: int) -> None:
         """Read what the entry at `at`, `count` times in the network, says of its inputs."""
-        dims = {dim for tensor in self._inputs(layer) for rank in tensor.ranks if len(rank) > 1 for dim in _dims(rank)}
+        windows = dict.fromkeys(rank for tensor in self._inputs(layer) for rank in tensor.ranks if len(rank) > 1)
+        dims = {dim for rank in windows for dim in _dims(rank)}
         for dim in said.pad.keys() - dims:
             have = f": {', '.join(sorted(dims))} have" if dims else ""
             self._fault((*at, "pad", dim), f"{layer.name} has no window along {dim}{have}")
-        for first, *more in self._padded(layer, said):
-            for dim in more:
-                self._fault((*at, "pad", dim), f"{first} and {dim} are of one window: pad it by one of them")
+        for rank in windows:
+            padded = [dim for dim in said.pad if dim in _dims(rank)]
+            for dim in padded[1:]:
+                self._fault((*at, "pad", dim), f"{padded[0]} and {dim} are of one window: pad it by one of them")
         if said.pad and not said.source:
             self._fault((*at, "pad"), "goes with from: zeros stand around what another layer made")
         self._operator_faults(at, said)
         for tensor, name in said.source.items():
             self._of_tensor((*at, "from", tensor), tensor, name, said, (layer, count))
         self._before[layer.name] = layer, count
-
-    def _padded(self, layer: Workload, said: Linked) -> list[list[str]]:
-        """The dims that are padded, by the windows of a layer that have some."""
-        windows = dict.fromkeys(rank for tensor in self._inputs(layer) for rank in tensor.ranks if len(rank) > 1)
-        every = [[dim for dim in said.pad if dim in _dims(rank)] for rank in windows]
-        return [dims for dims in every if dims]
 
     def _of_tensor(self, path: Keys, tensor: str, name: str, said: Linked, own: tuple[Workload, int]) -> None:
         (layer, count), inputs = own, [tensor.name for tensor in self._inputs(own[0])]

@@ -12,6 +12,7 @@ from ..certificate.checker.groups import VerifiedGroup, verify_group
 from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
 from ..problem import OBJECTIVES, Charges
+from ..report.groups import shared_over
 from ..runtime import print_result
 from .changes import machine_as
 from .guard import FOUND, NOTHING_VALID, echo_json
@@ -89,9 +90,8 @@ def _check_group(
 
 
 def _group_text(facts: VerifiedGroup, machine: Architecture) -> str:
-    loops = f" whose shared loops are over {' or '.join(facts.tiles)}" if facts.tiles else " without shared loops"
     limits = " in these tiles" if any(number < size for size, number in facts.tiles.values()) else ""
-    claim = _claim(facts, f"no group{loops}{limits}")
+    claim = _claim(facts, f"no group{shared_over(facts.tiles)}{limits}")
     tiles = ", ".join(f"{number:,} of {size:,} tiles of {dim}" for dim, (size, number) in facts.tiles.items())
     work = f"{facts.bounded:,} combinations bounded, {facts.summed:,} groups by {facts.layers:,} proofs of layers"
     slots = ", ".join(facts.remainders) or "no slot"

@@ -23,6 +23,12 @@ from .group import Group
 from .intervals import Between, Box, Interval
 
 
+def _shared(low: Ints, high: Ints, apart: int) -> Ints:
+    """Count the words that each interval has in common with the one so many places after it. # (interval - apart,)"""
+    shared: Ints = np.maximum(np.minimum(high[:-apart], high[apart:]) - np.maximum(low[:-apart], low[apart:]), 0)
+    return shared
+
+
 @dataclass(frozen=True, eq=False)
 class LoopWords:
     """Of each step of one shared loop the words of a tensor along it, by their first and last tile."""
@@ -41,9 +47,8 @@ class LoopWords:
         filled, empty = np.flatnonzero(words), np.flatnonzero(words == 0)
         before, after, both = (np.zeros(len(words), np.int64) for _ in range(3))
         low, high = low[filled], high[filled]
-        stays = np.maximum(np.minimum(high[:-1], high[1:]) - np.maximum(low[:-1], low[1:]), 0)  # to the next of these
-        before[filled[1:]] = after[filled[:-1]] = stays
-        both[filled[1:-1]] = np.maximum(np.minimum(high[:-2], high[2:]) - np.maximum(low[:-2], low[2:]), 0)
+        before[filled[1:]] = after[filled[:-1]] = stays = _shared(low, high, 1)  # each with the next of these
+        both[filled[1:-1]] = _shared(low, high, 2)
         place = np.searchsorted(filled, empty)
         within = (place > 0) & (place < len(filled))
         for figures in (words, before, after, both):
@@ -225,7 +230,7 @@ class OuterLoop:
         if interval is None:
             return cls(trips, trips - 1, 1, 1, 1, 1)
         low, high, lengths = interval.low[runs], interval.high[runs], interval.lengths[runs]
-        stays = np.maximum(np.minimum(high[:-1], high[1:]) - np.maximum(low[:-1], low[1:]), 0)
+        stays = _shared(low, high, 1)
         turn = max(0, int(min(high[-1], high[0]) - max(low[-1], low[0])))
         order = np.argsort(low, kind="stable")
         before = np.maximum.accumulate(np.concatenate([low[order[:1]], high[order][:-1]]))

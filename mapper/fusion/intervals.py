@@ -50,10 +50,7 @@ class Interval:
         return int(self.low[step]), int(self.high[step])
 
     def around(self, other: "Interval") -> "Interval":
-        """Return the least interval around both; one that is empty counts for nothing."""
-        if self.loop != other.loop:  # no loop moves both: what is around them is the same in all steps
-            (first, last), (other_first, other_last) = self.span, other.span
-            return Interval(np.array([min(first, other_first)]), np.array([max(last, other_last)]))
+        """Return the least interval around both, moved by one loop or none; one that is empty counts for nothing."""
         none, other_none = self.lengths == 0, other.lengths == 0
         low = np.where(none, other.low, np.where(other_none, self.low, np.minimum(self.low, other.low)))
         high = np.where(none, other.high, np.where(other_none, self.high, np.maximum(self.high, other.high)))
@@ -133,11 +130,6 @@ class Between:
     producer: int
     last: int  # the last stage that reads it
 
-    def over(self, whole: "Between | None") -> "Between":
-        """Return it with what is needed without shared loops along the ranks that none moves."""
-        pairs = zip(self.ranks, (whole or self).ranks, strict=True)
-        return replace(self, ranks=tuple(other if own.loop is None else own for own, other in pairs))
-
     def moved(self, loop: str) -> list[Interval]:
         """Return the intervals that a loop moves."""
         return [interval for interval in self.ranks if interval.loop == loop]
@@ -176,7 +168,7 @@ def boxes(group: Group) -> tuple[tuple[Box, ...], dict[int, Between]]:
     between: dict[int, Between] = {}
     for stage in reversed(range(len(group.stages) - 1)):
         links = group.consumers(stage)
-        between[stage] = _needed(group, stage, links, computed).over(whole.get(stage))
+        between[stage] = _needed(group, stage, links, computed, whole.get(stage))
         computed[stage] = _masked(group, stage, _computed(group, stage, between[stage]))
         if computed[stage].idle:
             raise ValueError(f"no step needs what {group.stages[stage].name} makes: zeros of padding are read alone")
@@ -273,20 +265,25 @@ def _seen(causal: Causal, layer: Workload, box: Box) -> Interval:
     return Interval(np.zeros(len(high), np.int64), np.array(high, np.int64), queries.loop)
 
 
-def _needed(group: Group, stage: int, links: Sequence[Link], computed: dict[int, Box]) -> Between:
-    """Collect what the stages after it read of the output of a stage, in its own coordinates."""
-    output = group.stages[stage].output
-    ranks: dict[str, Interval] = {}
+def _needed(
+    group: Group, stage: int, links: Sequence[Link], computed: dict[int, Box], whole: Between | None
+) -> Between:
+    """Collect what the stages after it read of the output of a stage, in its own coordinates: along a rank around what
+    all of them read, if one loop moves that; else what is needed without shared loops, `whole`."""
+    reads: dict[str, list[Interval]] = {}
     for link in links:
         consumer = group.stages[link.consumer]
         tensor = next(tensor for tensor in consumer.tensors if tensor.name == link.tensor)
         for rank, (dim, zeros) in zip(tensor.ranks, link.ranks, strict=True):
             if dim is not None:
-                own = computed[link.consumer].along(rank).moved(-zeros)
-                ranks[dim] = ranks[dim].around(own) if dim in ranks else own
-    intervals = tuple(ranks.get(rank[0].dim, Interval.whole(1)) for rank in output.ranks)
+                reads.setdefault(dim, []).append(computed[link.consumer].along(rank).moved(-zeros))
+    ranks = []
+    for place, rank in enumerate(group.stages[stage].output.ranks):
+        every = reads.get(rank[0].dim, [Interval.whole(1)])
+        moved = every[0].loop is not None and all(own.loop == every[0].loop for own in every)
+        ranks.append(reduce(Interval.around, every) if moved or whole is None else whole.ranks[place])
     once = frozenset.intersection(*(computed[link.consumer].once for link in links))
-    return Between(intervals, once, stage, max(link.consumer for link in links))
+    return Between(tuple(ranks), once, stage, max(link.consumer for link in links))
 
 
 def _computed(group: Group, stage: int, needed: Between) -> Box:

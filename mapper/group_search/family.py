@@ -49,11 +49,6 @@ def tiles_of(size: int, most: int) -> Ints:
     return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
 
 
-def _windows(layer: Workload) -> set[str]:
-    """Collect the dims of ranks that several move."""
-    return {term.dim for tensor in layer.tensors for rank in tensor.ranks if len(rank) > 1 for term in rank}
-
-
 def _divisors(size: int) -> list[int]:
     low = [tile for tile in range(1, isqrt(size) + 1) if size % tile == 0]
     return sorted({*low, *(size // tile for tile in low)})
@@ -103,7 +98,9 @@ class Family:
         Of two that move one window the first is shared: those of the output come first, filters last.
         """
         last, shared = self.stages[-1], list[str]()
-        for dim in sorted(self._moves, key=lambda dim: dim not in last.output.dims and dim in _windows(last)):
+        windows = [rank for tensor in last.tensors for rank in tensor.ranks if len(rank) > 1]
+        filters = {term.dim for rank in windows for term in rank} - last.output.dims
+        for dim in sorted(self._moves, key=lambda dim: dim in filters):
             _, between = self._moves[dim]
             moves = any(interval.loop == dim for needed in between.values() for interval in needed.ranks)
             if moves and not any(self._share_window(dim, before) for before in shared):

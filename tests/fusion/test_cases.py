@@ -43,17 +43,17 @@ stages:
 
 @pytest.fixture
 def run(tmp_path):
-    """Run `ruby-map MACHINE NETWORK --group ...` on texts, and return its object and its text."""
+    """Search a group by the command, of texts: its object, as written into a folder, and its text."""
 
     def searched(net, group, *options, words=60, mac=1, machine=MACHINE):
         machine = machine.replace("WORDS", str(words)).replace("MAC}", f"{mac}}}")
         (tmp_path / "arch.yaml").write_text(machine)
         (tmp_path / "net.yaml").write_text(net)
         files = [str(tmp_path / "arch.yaml"), str(tmp_path / "net.yaml")]
-        done = CliRunner().invoke(ruby_map, [*files, "--group", group, "--effort", "thorough", *options])
+        out = ["--out", str(tmp_path / "out")]
+        done = CliRunner().invoke(ruby_map, [*files, "--group", group, "--effort", "thorough", *options, *out])
         assert done.exit_code == 0, done.output
-        as_json = CliRunner().invoke(ruby_map, [*files, "--group", group, "--effort", "thorough", *options, "--json"])
-        return json.loads(as_json.stdout), done.stdout
+        return json.loads((tmp_path / "out" / "stats.json").read_text()), done.stdout
 
     return searched
 
@@ -64,16 +64,20 @@ def checked(tmp_path):
     return CliRunner().invoke(ruby_check, files)
 
 
+def simulated(tmp_path, plan):
+    """What `ruby-model --simulate` says of a plan beside the texts."""
+    (tmp_path / "plan.yaml").write_text(plan)
+    files = [str(tmp_path / name) for name in ("arch.yaml", "net.yaml", "plan.yaml")]
+    return CliRunner().invoke(ruby_model, [*files, "--simulate"]).stdout
+
+
 def test_words_stay_over_steps_that_need_none(run, tmp_path):
     """They take room in these steps: ten words are too few for a group that was said to be best."""
-    certificate = ("--certificate", str(tmp_path / "proof.json"), "--force")
+    certificate = ("--certificate", str(tmp_path / "proof.json"))
     found, _ = run(GAP, "s0+s1+s2+s3", "--mapspace", "ruby", *certificate, words=10)
     assert (found["edp"], found["alone"]["edp"], found["verdict"]) == (1_693_880, 1_604_130, "alone")
     assert checked(tmp_path).exit_code == 0
-    (tmp_path / "plan.yaml").write_text(GAP_PLAN)
-    files = [str(tmp_path / name) for name in ("arch.yaml", "net.yaml", "plan.yaml")]
-    done = CliRunner().invoke(ruby_model, [*files, "--simulate"])
-    assert "all 46 figures are equal" in done.stdout
+    assert "all 46 figures are equal" in simulated(tmp_path, GAP_PLAN)
 
 
 def test_ranks_that_no_loop_moves_are_as_long_as_without_loops(run, tmp_path):
@@ -88,21 +92,20 @@ layers:
   pad: {R: [2, 1]}
   tensors: {A: {projection: [8*P]}, B: {projection: [P + 2*R]}, Z: OUTPUT}
 """.replace("OUTPUT", "{projection: [P], output: true}")
-    certificate = ("--certificate", str(tmp_path / "proof.json"), "--force")
+    certificate = ("--certificate", str(tmp_path / "proof.json"))
     found, _ = run(net, "a+b+c", "--mapspace", "ruby", *certificate, words=9)
     assert found["optimal"]
     assert checked(tmp_path).exit_code == 0
-    (tmp_path / "plan.yaml").write_text(
+    said = simulated(
+        tmp_path,
         "group: {stages: [a, b, c], shared: [[R, 1]], keeper: B0, halo: {R: retain}}\n"
         "stages:\n"
         "- {name: a, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 K=0}]]}\n"
         "- {name: b, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 R=0}]]}\n"
-        "- {name: c, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 R=0}]]}\n"
+        "- {name: c, layers: [mapping: [{target: DRAM, type: temporal, factors: P=0 R=0}]]}\n",
     )
-    files = [str(tmp_path / name) for name in ("arch.yaml", "net.yaml", "plan.yaml")]
-    done = CliRunner().invoke(ruby_model, [*files, "--simulate"])
-    assert "a: P=8 K=2  # in 1 step" in done.stdout
-    assert "figures are equal" in done.stdout
+    assert "a: P=8 K=2  # in 1 step" in said
+    assert "figures are equal" in said
 
 
 def test_layers_alone_are_chosen_with_their_operators(run):
@@ -146,7 +149,7 @@ layers:
 - {{name: pool, dims: {{M: {channels}, P: 1, R: 16}}, from: {{Inputs: a}},
    tensors: {{Inputs: {{projection: [M, P + R]}}, Outputs: {{projection: [M, P], output: true}}}}}}
 """
-    found, text = run(net, "a+pool", "--certificate", str(tmp_path / "proof.json"), "--force", words=12, mac=10)
+    found, text = run(net, "a+pool", "--certificate", str(tmp_path / "proof.json"), words=12, mac=10)
     assert ["R", 1] in found["group"]["shared"]
     assert found["verdict"] == "fuse"
     assert "or R is lower" in text or "over R is lower" in text
@@ -157,7 +160,7 @@ def test_without_loops_that_says_the_proof(run, tmp_path):
     """A group none of whose dims is shared: what is proven names no loop."""
     net = "layers:\n- {name: a, shape: matmul, sizes: {N: 1, K: 3, M: 1}}\n"
     net += "- {name: b, shape: matmul, sizes: {N: 1, K: 1, M: 4}, from: {Inputs: a}}\n"
-    _, text = run(net, "a+b", "--certificate", str(tmp_path / "proof.json"), "--force")
+    _, text = run(net, "a+b", "--certificate", str(tmp_path / "proof.json"))
     assert "proof        no group without shared loops is lower" in text
     assert "no group without shared loops has a lower EDP" in checked(tmp_path).stdout
 
@@ -216,7 +219,7 @@ layers:
   pad: {R: [3, 3], S: [4, 0]}
   tensors: {A: {projection: [P + 2*R]}, B: {projection: [P + S]}, Z: {projection: [P], output: true}}
 """
-    certificate = ("--certificate", str(tmp_path / "proof.json"), "--force")
+    certificate = ("--certificate", str(tmp_path / "proof.json"))
     found, _ = run(net, "s0+s1+s2", "--mapspace", "pfm", *certificate, machine=machine)
     assert found["optimal"]
     done = checked(tmp_path)

@@ -4,6 +4,7 @@ from .executed import Comparison, compared
 from .explained import group_explanation
 from .group_folder import write_group_folder
 from .group_result import Alone, GroupResult
+from .group_text import shared_over
 from .plan_result import PlanResult
 
 __all__ = [
@@ -13,5 +14,6 @@ __all__ = [
     "PlanResult",
     "compared",
     "group_explanation",
+    "shared_over",
     "write_group_folder",
 ]

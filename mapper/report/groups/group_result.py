@@ -8,7 +8,7 @@ from ...certificate import GroupProof
 from ...fusion import GroupCosts
 from ...problem import ROUNDING, Goal
 from ...search.outcome import Ended, Statistics
-from .group_text import Json, group_json, group_lines, nest_lines, stages_json
+from .group_text import Json, group_json, group_lines, nest_lines, shared_over, stages_json
 from .outer_words import why_not_fused, words_table
 
 
@@ -209,8 +209,7 @@ class GroupResult:
     @property
     def _loops(self) -> str:
         """Which loops the groups have that were tried."""
-        dims = " or ".join(dim for dim, _, _ in self.tried)
-        return f" whose shared loops are over {dims}" if dims else " without shared loops"
+        return shared_over(dim for dim, _, _ in self.tried)
 
     @property
     def _partly_tried(self) -> str:

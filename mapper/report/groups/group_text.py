@@ -1,5 +1,6 @@
 """A group with its mappings as text, nests with shared loops outside and stages inside, and as JSON values."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import yaml
@@ -9,6 +10,12 @@ from ...mapping import write_mapping
 from ..loop_nest import loop_nest
 
 Json = dict[str, Any]
+
+
+def shared_over(dims: Iterable[str]) -> str:
+    """Name the groups that a claim is about by the dims that their loops may be over, to follow "no group"."""
+    loops = " or ".join(dims)
+    return f" whose shared loops are over {loops}" if loops else " without shared loops"
 
 
 def held_words(costs: GroupCosts) -> dict[str, int]:

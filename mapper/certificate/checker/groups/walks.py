@@ -20,14 +20,14 @@ class Walks:
     @cached_property
     def whole(self) -> Trace:
         """The stages without loops."""
-        return Trace(self.stages, None, 1, False)
+        return Trace(self.stages, None, 1, retains=False)
 
     def trace(self, loop: str, tile: int, *, retains: bool) -> Trace:
         """Walk a loop. Raises NoGroupError."""
         key = loop, tile, retains
         if key not in self._traces:
             try:
-                self._traces[key] = Trace(self.stages, loop, tile, retains, self.whole)
+                self._traces[key] = Trace(self.stages, loop, tile, retains=retains, whole=self.whole)
             except NoGroupError as error:
                 self._traces[key] = error
         trace = self._traces[key]

@@ -5,9 +5,10 @@ from .faults import Fault, InputError, ToldWarning, collect, option_fault
 from .files import expanded, read_bytes, write_whole, written_together
 from .load import library_workloads, load_workload, shaped
 from .named_shapes import SHAPES
+from .networks import Network
 from .reading import Document, Keys, near, parse_yaml, unknown_choice
 from .shapes import size_faults
-from .spec import Network, Rank, Tensor, Term, Workload, variant
+from .spec import Rank, Tensor, Term, Workload, variant
 from .yaml_files import read_yaml
 
 __all__ = [

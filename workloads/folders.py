@@ -8,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from .faults import Fault, InputError, InputNote
-from .spec import Network, Workload
+from .networks import Network
+from .spec import Workload
 
 SUFFIXES = (".yaml", ".yml")
 MOST = 10_000  # files

@@ -16,9 +16,11 @@ from .faults import Fault, InputError, InputNote, InputWarning
 from .files import expanded
 from .folders import SUFFIXES, read_folder
 from .hints import all_channels
+from .networks import Network
+from .operations import OperationEntry
 from .reading import Document, Keys, near, path_text
-from .shapes import ExplicitLayer, Name, ShapedLayer, key_faults, make_workload
-from .spec import Network, Workload
+from .shapes import ExplicitLayer, Name, ShapedLayer, Size, key_faults, make_workload
+from .spec import Workload
 from .templates import alike_rendered_once
 from .timeloop import TIMELOOP_TAGS, read_timeloop, read_timeloop_problem
 from .yaml_files import read_yaml
@@ -45,6 +47,7 @@ class NetworkFile(Section):
 
     name: Name | None = None
     tokens: Annotated[IntExpr, Field(ge=1, lt=2**62)] | None = None
+    inputs: dict[Name, Annotated[tuple[Size, ...], Field(min_length=1)]] = {}  # what nobody here makes: its sizes
     layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
 
 
@@ -107,28 +110,49 @@ def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, C
 
 def _network(document: Document, folder: Path, default_name: str) -> Network:
     network = check(document, NetworkFile)
-    layers: list[tuple[Keys, Workload, Counted]] = []
+    layers: list[tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]] = []
     faults: list[Fault] = []
-    first: dict[str, Keys] = {}
-    for index, data in enumerate(network.layers):
+    first: dict[str, Keys] = {name: ("inputs", name) for name in network.inputs}
+    for index in range(len(network.layers)):
         at: Keys = ("layers", index)
         try:
-            named = f"layer_{index + 1}"
-            layer = _referenced(document, at, folder) if "layer" in data else _layer(document, at, named, counted=True)
+            entry = _entry(document, at, folder)
         except InputError as error:
             faults += error.faults
             continue
-        before = first.setdefault(layer[0].name, at)
+        name = entry[1] if isinstance(entry[1], str) else entry[1].name
+        before = first.setdefault(name, at)
         if before != at:
-            faults.append(document.fault(at, f'the name "{layer[0].name}" is that of {path_text(before)} already'))
-        layers.append((at, *layer))
-    reader = EdgesReader(document, first)
-    for at, workload, entry in layers:
-        reader.read(at, entry, workload, entry.count)
+            faults.append(document.fault(at, f'the name "{name}" is that of {path_text(before)} already'))
+        layers.append(entry)
+    reader = EdgesReader(document, first, network.inputs)
+    every: list[tuple[Workload, int]] = []
+    for at, work, said in layers:
+        if isinstance(said, OperationEntry):
+            reader.operate(at, said, str(work))
+        elif isinstance(work, Workload):
+            reader.read(at, said, work, said.count)
+            every.append((work, said.count))
+    if not every and not faults:
+        faults.append(document.fault(("layers",), "must have at least one layer beside operations"))
     if faults := faults + reader.faults:
         raise InputError(faults)
-    every = tuple((workload, entry.count) for _, workload, entry in layers)
-    return Network(network.name or default_name, every, network.tokens, tuple(reader.edges))
+    operations, inputs = tuple(reader.operations), tuple(network.inputs.items())
+    name = network.name or default_name
+    return Network(name, tuple(every), network.tokens, tuple(reader.edges), operations, inputs)
+
+
+def _entry(
+    document: Document, at: Keys, folder: Path
+) -> tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]:
+    """A layer at `at` and how it stands in its network; or an operation with its name. Raises InputError."""
+    data, place = document.get(at), int(at[-1]) + 1
+    if isinstance(data, dict) and "op" in data:
+        operation = check(document, OperationEntry, at)
+        return at, operation.name or f"{operation.op}_{place}", operation
+    if isinstance(data, dict) and "layer" in data:
+        return at, *_referenced(document, at, folder)
+    return at, *_layer(document, at, f"layer_{place}", counted=True)
 
 
 def read_workload(path: Path) -> Workload | Network:

@@ -1,12 +1,10 @@
-"""The workload as a value: dims, tensors with their projections, layers, networks."""
+"""A layer as a value: dims, tensors with their projections, and the loops over them."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import override
-
-from .operators import Causal
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,63 +112,3 @@ class Workload:
     def tensor_words(self, tensor: Tensor) -> int:
         """The words of a whole tensor; a window counts as its bounding interval."""
         return prod(sum(term.coef * (self.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
-
-
-@dataclass(frozen=True)
-class Edge:
-    """A tensor that one layer of a network makes and another reads."""
-
-    producer: str  # the name of the layer whose output it is
-    consumer: str  # the name of the layer that reads it,
-    tensor: str  # under this name
-    # per rank of that tensor the dim of the producer's output along which it runs, None where both have one word there;
-    # and the zeros of padding before the first word
-    ranks: tuple[tuple[str | None, int], ...] = ()
-    through: str = ""  # the operator on the words between: a key of OPERATORS
-    streaming: bool = False  # whether an operator on rows is applied tile by tile, and its results are rescaled
-    causal: Causal | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Network:
-    """A graph of layers, each with the number of times it occurs, in an order in which they can be computed.
-
-    Where nothing is known of what the layers hand each other there are no edges. Raises ValueError for an edge that
-    names no layer or no input, or that runs against the order; names of layers are then to differ.
-    """
-
-    name: str
-    layers: tuple[tuple[Workload, int], ...]
-    tokens: int | None = None  # of a language model: what a run takes in (prefill) or makes (decode)
-    edges: tuple[Edge, ...] = field(default=(), metadata={"later": True})
-
-    def __post_init__(self) -> None:
-        place = {layer.name: number for number, (layer, _) in enumerate(self.layers)}
-        if self.edges and len(place) < len(self.layers):
-            raise ValueError(f"{self.name} has edges, and two layers of one name")
-        for edge in self.edges:
-            if unknown := {edge.producer, edge.consumer} - place.keys():
-                raise ValueError(f"{self.name} has no layer {', '.join(sorted(unknown))}")
-            if place[edge.producer] >= place[edge.consumer]:
-                raise ValueError(f"{edge.consumer} reads what {edge.producer} makes, and does not come after it")
-            inputs = {tensor.name for tensor in self.layers[place[edge.consumer]][0].tensors if not tensor.output}
-            if edge.tensor not in inputs:
-                raise ValueError(f"{edge.consumer} reads no tensor {edge.tensor}")
-
-    @override
-    def __repr__(self) -> str:
-        """The fields; without edges the text of before there were any, by which sweeps on disk know networks."""
-        shown = {
-            attribute.name: getattr(self, attribute.name)
-            for attribute in fields(self)
-            if attribute.name != "edges" or self.edges
-        }
-        return f"Network({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
-
-    def inputs_of(self, consumer: str) -> tuple[Edge, ...]:
-        """The edges by which a layer reads what other layers make."""
-        return tuple(edge for edge in self.edges if edge.consumer == consumer)
-
-    @property
-    def macs(self) -> int:
-        return sum(layer.macs * count for layer, count in self.layers)

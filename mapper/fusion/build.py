@@ -32,7 +32,7 @@ def stages_of(
             edge.streaming,
             edge.causal,
         )
-        for edge in network.edges
+        for edge in network.handed
         if edge.producer in chosen and edge.consumer in chosen
     )
     stages = tuple(layers[name] for name in chosen)
@@ -54,12 +54,17 @@ def _wrong_names(network: Network, layers: Collection[str], names: Sequence[str]
 
 def _wrong_edges(network: Network, chosen: Sequence[str]) -> list[str]:
     """List the layers of a group, but the last, that hand nothing to the group, or something to others."""
-    inside = {edge.producer for edge in network.edges if edge.consumer in chosen}
+    inside = {edge.producer for edge in network.handed if edge.consumer in chosen}
     faults = [_unlinked(network, name, chosen) for name in chosen[:-1] if name not in inside]
-    for edge in network.edges:
-        if edge.producer in chosen[:-1] and edge.consumer not in chosen:
-            rule = f"{edge.consumer}, outside the group, reads what {edge.producer} makes: it has to leave the chip"
+    for name in chosen[:-1]:
+        for reader in network.outside(name, chosen) if network.edges else ():
+            does = "reads"
+            rule = f"{reader}, outside the group, {does} what {name} makes: it has to leave the chip"
             faults.append(rule)
+    for edge in network.handed:
+        if edge.whole and edge.producer in chosen and edge.consumer in chosen:
+            rule = f"{edge.consumer} reads {edge.tensor} with the ranks of {edge.producer} joined or split"
+            faults.append(f"{rule}: tiles of such layers are not matched")
     return faults
 
 

@@ -36,8 +36,8 @@ from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import Network, Tensor, Term, Workload
+from ruby_map.workloads.networks import Edge
 from ruby_map.workloads.operators import Causal
-from ruby_map.workloads.spec import Edge
 from typer.testing import CliRunner
 
 from ..conftest import DEEP

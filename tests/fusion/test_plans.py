@@ -17,7 +17,7 @@ from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.problem import Charges, Problem
 from ruby_map.mapper.report.groups.group_text import plan_yaml
 from ruby_map.workloads import Network, parse_yaml
-from ruby_map.workloads.spec import Edge
+from ruby_map.workloads.networks import Edge
 from typer.testing import CliRunner
 
 from ..conftest import DEEP

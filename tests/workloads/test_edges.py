@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.workloads import InputError, Network, load_workload, shaped
-from ruby_map.workloads.edges import FitError, linked
+from ruby_map.workloads.fitting import FitError, Made, linked
 from ruby_map.workloads.operators import Causal
 
 CONV = "{{name: {name}, shape: conv2d, sizes: {{M: {m}, C: {c}, P: {p}, Q: {p}, R: {r}, S: {r}}}{more}}}"
@@ -44,7 +44,7 @@ def test_products_run_along_each_other_in_the_order_of_their_ranks() -> None:
     """Scores [queries, keys] are read by the second product as [queries, keys]; heads go with heads."""
     scores = shaped("attention_scores", "scores", B=2, M=64, N=32, K=8)
     context = shaped("attention_context", "context", B=2, M=8, N=32, K=64)
-    assert linked(scores, context, "Inputs", {}).ranks == (("B", 0), ("N", 0), ("M", 0))
+    assert linked(Made.of_layer(scores), context, "Inputs", {}).ranks == (("B", 0), ("N", 0), ("M", 0))
 
 
 def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_window_fits_where_frameworks_give_it_these_outputs(size, r, stride, p
         consumer = shaped("conv1d", "b", M=1, C=2, P=p, R=r, stride=stride, dilation=dilation)
         fits = p == rows
         try:
-            linked(producer, consumer, "Inputs", {"P": (pad, pad)})
+            linked(Made.of_layer(producer), consumer, "Inputs", {"P": (pad, pad)})
         except FitError:
             assert not fits
         else:

@@ -8,7 +8,7 @@ from ruby_map.mapper import explore
 from ruby_map.mapper.exploration.transforms import TRANSFORMATIONS
 from ruby_map.mapper.problem import fingerprint
 from ruby_map.workloads import InputError, Network, load_workload, shaped
-from ruby_map.workloads.spec import Edge
+from ruby_map.workloads.networks import Edge
 
 EXPAND = replace(shaped("conv2d", M=6, C=2, P=4, Q=4, R=1, S=1), name="expand")
 PROJECT = replace(shaped("conv2d", M=3, C=6, P=4, Q=4, R=1, S=1), name="project")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch.fit import SHAPE_DIMS
 from ruby_map.workloads import SHAPES, Network, Workload, library_workloads, load_workload, shaped
+from ruby_map.workloads.operators import OPERATORS
 
 DOCS = Path(__file__).parents[2] / "docs" / "workloads.md"
 
@@ -177,8 +178,10 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         path = tmp_path / f"example{index}.yaml"
         path.write_text(text)
         found.append(load_workload(path))
-    conv1, strided, two_layers, block, attention = found
+    conv1, strided, two_layers, block, attention, residual = found
     assert isinstance(attention, Network)
+    assert isinstance(residual, Network)
+    assert residual.order == ("expand", "depthwise", "project", "add", "pool")
     assert [edge.through for edge in attention.edges] == ["softmax"]
     assert isinstance(conv1, Workload)
     assert isinstance(strided, Workload)
@@ -193,6 +196,14 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         ("expand", "depthwise"),
         ("depthwise", "project"),
     ]
+
+
+def test_the_page_has_every_operator() -> None:
+    """The table of operators names each of them once."""
+    rows = [line for line in DOCS.read_text().partition("| operators |")[2].splitlines() if line.startswith("| `")]
+    named = [name for row in rows[: len({*OPERATORS.values()})] for name in re.findall(r"`(\w+)`", row)]
+    assert [name for name in named if name in OPERATORS] == named[: len(OPERATORS)]
+    assert sorted(named[: len(OPERATORS)]) == sorted(OPERATORS)
 
 
 def test_ways_to_name_a_workload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

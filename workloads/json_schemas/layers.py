@@ -4,6 +4,8 @@ from typing import Any
 
 from ..load import CountedExplicit, CountedShaped, NetworkFile, Reference
 from ..named_shapes import SHAPES
+from ..operations import OperationEntry
+from ..operators import OPERATORS
 from ..shapes import ExplicitLayer, ShapedLayer
 from .generate import DRAFT, EXPRESSION, Schema, schema_of
 
@@ -25,9 +27,9 @@ TOLD = {
         f"{entry}.{key}": text
         for entry in ("Reference", "CountedShaped", "CountedExplicit")
         for key, text in (
-            ("from", "The layer above that makes an input, by the input's name here."),
+            ("from", "The layer or operation above that makes an input, by the input's name here."),
             ("pad", "Zeros around what other layers made, along the windows of these dims: one number, or two."),
-            ("through", "By input the operator on its words between the layers: softmax."),
+            ("through", "By input the operator on rows of words between two layers, as softmax."),
             ("streaming", "Whether a softmax goes tile by tile, and its results are rescaled."),
             ("causal", "Whether a query sees no key after its own."),
         )
@@ -38,7 +40,13 @@ TOLD = {
     "Reference.count": "How often the network has this layer.",
     "NetworkFile.name": "The network's name; else that of the file.",
     "NetworkFile.tokens": "Of a language model: the tokens that a run takes in (a prompt) or makes, for tokens/s.",
-    "NetworkFile.layers": "The layers in their order: of a shape, with their dims, or named from elsewhere.",
+    "NetworkFile.inputs": "Tensors that nobody in the network makes, and their sizes.",
+    "OperationEntry.name": "The operation's name, without blanks and slashes.",
+    "OperationEntry.op": "The operator: it moves words, and multiplies nothing.",
+    "OperationEntry.from": "What it reads: layers and operations above, inputs of the network.",
+    "OperationEntry.sizes": "The sizes of its output, where they are not those of its input.",
+    "OperationEntry.count": "How often the network has this operation.",
+    "NetworkFile.layers": "The layers and operations in their order.",
 }
 _STEP: Schema = {"anyOf": [{"type": "integer", "minimum": 1}, EXPRESSION]}
 _ZEROS: Schema = {"anyOf": [{"type": "integer", "minimum": 0}, EXPRESSION]}
@@ -46,6 +54,7 @@ OTHER: dict[str, Schema] = {
     "_both_ends": {"anyOf": [*_ZEROS["anyOf"], {"type": "array", "items": _ZEROS, "minItems": 2, "maxItems": 2}]},
     "_name": {"type": "string", "pattern": r"^[^\s/]+$"},
     "word": {"type": "string", "pattern": r"^[A-Za-z_]\w*$"},
+    "_one_or_more": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
     "_steps": {"anyOf": [*_STEP["anyOf"], {"type": "array", "items": _STEP, "minItems": 1}]},
 }
 
@@ -62,7 +71,10 @@ def workload_schema() -> Schema:
         parts[name] |= {"allOf": [_sizes_of(shape) for shape in SHAPES]}
         parts[name]["properties"]["shape"]["enum"] = list(SHAPES)
     layers = parts["NetworkFile"]["properties"]["layers"]
-    layers["items"] = _first(("layer", "Reference"), ("shape", "CountedShaped"), last="CountedExplicit")
+    parts["OperationEntry"]["properties"]["op"]["enum"] = list(OPERATORS)
+    layers["items"] = _first(
+        ("op", "OperationEntry"), ("layer", "Reference"), ("shape", "CountedShaped"), last="CountedExplicit"
+    )
     chosen = _first(("layers", "NetworkFile"), ("shape", "ShapedLayer"), ("sizes", "ShapedLayer"), last="ExplicitLayer")
     return {"$schema": DRAFT, "title": "A layer or a network of ruby-map", "type": "object", **chosen, "$defs": parts}
 
@@ -85,5 +97,14 @@ def _sizes_of(name: str) -> Schema:
 
 
 _MODELS: dict[str, Any] = {
-    one.__name__: one for one in (ShapedLayer, ExplicitLayer, NetworkFile, Reference, CountedShaped, CountedExplicit)
+    one.__name__: one
+    for one in (
+        ShapedLayer,
+        ExplicitLayer,
+        NetworkFile,
+        Reference,
+        CountedShaped,
+        CountedExplicit,
+        OperationEntry,
+    )
 }

@@ -1,5 +1,6 @@
-"""Operators between layers, and masks: what is done to the words that one layer hands another."""
+"""Operators of networks, and masks: what is done to the words that layers make."""
 
-from .operator import OPERATORS, Causal, Operator
+from .operation import Operation
+from .operator import OPERATORS, Causal, Makes, Moves, Operator
 
-__all__ = ["OPERATORS", "Causal", "Operator"]
+__all__ = ["OPERATORS", "Causal", "Makes", "Moves", "Operation", "Operator"]

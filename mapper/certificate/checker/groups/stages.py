@@ -174,9 +174,12 @@ class Stages:
 
 def _reads_within(network: Network, names: Sequence[str]) -> Iterator[Read]:
     """Yield what stages read of other stages. Raises Refused where other layers read what a stage makes."""
-    for edge in network.edges:
-        if edge.producer in names[:-1] and edge.consumer not in names:
-            raise Refused(f"{edge.consumer}, which is no stage, reads what {edge.producer} makes")
+    for name in names[:-1]:
+        for reader in network.outside(name, names) if network.edges else ():
+            raise Refused(f"{reader}, which is no stage, reads what {name} makes")
+    for edge in network.handed:
         if edge.producer in names and edge.consumer in names:
+            if edge.whole:
+                raise Refused(f"{edge.consumer} reads {edge.tensor} with ranks joined or split")
             producer, consumer = names.index(edge.producer), names.index(edge.consumer)
             yield Read(producer, consumer, edge.tensor, edge.ranks, edge.through, edge.streaming, edge.causal)

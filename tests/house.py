@@ -30,6 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate"},
     "proof": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search"},
     "fusion": {"mapping", "problem", "model"},
+    "networks": {"mapping", "problem", "model", "fusion"},
     "group_search": {
         *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search", "proof", "fusion"),
     },

@@ -24,6 +24,7 @@ CONTENTS = {
     "search": "mappings proposed, scored, recorded",
     "proof": "branch and bound, and the default search",
     "fusion": "layers that hand each other tiles",
+    "networks": "plans: parts, what stays between",
     "group_search": "the best fused group, proven",
     "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",

@@ -179,11 +179,6 @@ class Network:
         return sum(layer.macs * count for layer, count in self.layers)
 
 
-def shape_of(layer: Workload) -> tuple[int, ...]:
-    """The sizes of the output of a layer, rank by rank."""
-    return tuple(layer.size(rank[0].dim) for rank in layer.output.ranks)
-
-
 def long(sizes: Sequence[int]) -> tuple[int, ...]:
     """The sizes of ranks of more than one word.
 

@@ -109,6 +109,11 @@ class Workload:
     def output(self) -> Tensor:
         return next(tensor for tensor in self.tensors if tensor.output)
 
+    @property
+    def output_sizes(self) -> tuple[int, ...]:
+        """The sizes of the output, rank by rank."""
+        return tuple(self.size(rank[0].dim) for rank in self.output.ranks)
+
     def tensor_words(self, tensor: Tensor) -> int:
         """The words of a whole tensor; a window counts as its bounding interval."""
         return prod(sum(term.coef * (self.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)

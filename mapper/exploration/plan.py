@@ -8,7 +8,8 @@ from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Document, Fault, InputError, Network, read_yaml
 from ...workloads.timeloop import TIMELOOP_TAGS
-from ..fusion import GroupCosts, StepLayer, drawn_inputs, execute, whole
+from ..fusion import GroupCosts, StepLayer
+from ..fusion.executor import drawn_inputs, execute, whole
 from ..fusion.plans import is_plan, read_plan
 from ..model import TooLarge
 from ..model.figures import Mapped

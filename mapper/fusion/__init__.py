@@ -2,19 +2,16 @@
 
 from .build import stages_of
 from .costs import GroupCosts, Transfer, outer_words, transfer_cycles, transfer_flows
-from .execute import Executed, NoBoxError, execute
 from .group import Group, Link
 from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
 from .intervals import Between, Box, Interval, boxes
 from .machine import Standing
 from .passes import Pass, layer_passes, pass_costs, passes, statistics_words
 from .steps import StepLayer, step_layers
-from .word_values import drawn_inputs, whole
 
 __all__ = [
     "Between",
     "Box",
-    "Executed",
     "Group",
     "GroupCosts",
     "HeldWords",
@@ -22,15 +19,12 @@ __all__ = [
     "KeptTensor",
     "Link",
     "LoopWords",
-    "NoBoxError",
     "OuterLoop",
     "Pass",
     "Standing",
     "StepLayer",
     "Transfer",
     "boxes",
-    "drawn_inputs",
-    "execute",
     "layer_passes",
     "outer_words",
     "pass_costs",
@@ -40,5 +34,4 @@ __all__ = [
     "step_layers",
     "transfer_cycles",
     "transfer_flows",
-    "whole",
 ]

@@ -11,7 +11,7 @@ from ...workloads import Workload
 from ...workloads.operators import OPERATORS, Causal, Operator
 
 RETAIN, RECOMPUTE = "retain", "recompute"  # what is done with words that later tiles need again
-STAGE, GROUP = "stage", "group"  # how long a tensor stays, or inside the loop of a shared dim
+STAGE, GROUP, PLAN = "stage", "group", "plan"  # how long a tensor stays, or inside the loop of a shared dim
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,10 @@ class Group:
     retained: frozenset[str] = frozenset()
     # tensors of stages that stay in the keeper, too: (stage, tensor) -> how many of the shared loops stand outside it
     kept: tuple[tuple[tuple[int, str], int], ...] = field(default=())
+    # those of stages that stand in the keeper as wholes for longer than the group: inputs that are there before it, an
+    # output that is there after it: (stage, tensor)
+    lasting: frozenset[tuple[int, str]] = frozenset()
+    reserved: tuple[int, ...] = ()  # per stage the bits of all that stands there for longer, these among it; none: 0
 
     @cached_property
     def loops(self) -> tuple[str, ...]:
@@ -83,7 +87,11 @@ class Group:
     def resident(self, stage: int) -> frozenset[str]:
         """The tensors of a stage that are in the keeper as a whole while it runs."""
         tensors = (tensor.name for tensor in self.stages[stage].tensors)
-        return frozenset(name for name in tensors if self.intermediate(stage, name) or (stage, name) in self.depths)
+        return frozenset(name for name in tensors if self.intermediate(stage, name) or self.stays(stage, name))
+
+    def stays(self, stage: int, tensor: str) -> bool:
+        """Whether a tensor that is between no stages stays in the keeper, for the group or for longer."""
+        return (stage, tensor) in self.depths or (stage, tensor) in self.lasting
 
     @cached_property
     def reduced(self) -> frozenset[str]:
@@ -99,7 +107,8 @@ class Group:
     def life(self) -> dict[str, str]:
         """How long each tensor that is between no stages stays in the keeper, by stage.tensor.
 
-        For its stage alone (it does not stay), for the group, or while the loops inside that of a shared dim run.
+        For its stage alone (it does not stay), for the group, while the loops inside that of a shared dim run, or for
+        longer than the group.
         """
         lives = {}
         for number, stage in enumerate(self.stages):
@@ -107,5 +116,5 @@ class Group:
                 if not self.intermediate(number, tensor.name):
                     depth = self.depths.get((number, tensor.name))
                     where = STAGE if depth is None else GROUP if not depth else self.loops[depth - 1]
-                    lives[f"{stage.name}.{tensor.name}"] = where
+                    lives[f"{stage.name}.{tensor.name}"] = PLAN if (number, tensor.name) in self.lasting else where
         return lives

@@ -63,10 +63,11 @@ class Standing:
         return max([self.bits(producer, self.group.stages[producer].output.name), *read])
 
     def standing_bits(self, stage: int) -> int:
-        """The bits of all that stands in the keeper for the group while a stage runs."""
+        """The bits of all that stands in the keeper for the group, and for longer, while a stage runs."""
         between = sum(words.most(stage) * self.word_bits(producer) for producer, words in self.between.items())
         kept = sum(kept.most * self.bits(*key) for key, kept in self.kept.items())
-        return between + kept + self.statistics_bits
+        lasting = self.group.reserved[stage] if self.group.reserved else 0
+        return between + kept + lasting + self.statistics_bits
 
     @cached_property
     def statistics_bits(self) -> int:

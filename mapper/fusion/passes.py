@@ -57,7 +57,7 @@ def _cycles(words: int, bandwidth: float | None) -> int:
 def passes(group: Group, keeper: int, stage: int, *, accumulates: bool, output_kept: bool) -> list[Pass]:
     """List the passes of a stage in a step: over what it makes, and where it reads rows that stream.
 
-    `keeper` is the number of a level; `output_kept`: whether its output stays there from step to step.
+    `keeper` is the number of a level; `output_kept`: whether its output stays there from step to step, or for longer.
     """
     layer, listed = group.stages[stage], list[Pass]()
     output = layer.output
@@ -124,5 +124,5 @@ def pass_costs(
 
 def layer_passes(group: Group, keeper: int, layer: StepLayer) -> list[Pass]:
     """List the passes of a stage in the steps in which it is this layer."""
-    kept = (layer.stage, group.stages[layer.stage].output.name) in group.depths
+    kept = group.stays(layer.stage, group.stages[layer.stage].output.name)
     return passes(group, keeper, layer.stage, accumulates=layer.accumulates, output_kept=kept)

@@ -74,6 +74,8 @@ class Family:
     preset: Preset
     keeper: str
     most_rows: int = MOST_ROWS  # chains of all sizes of a dim that are bounded, about: fewer tiles of dims with many
+    lasting: frozenset[tuple[int, str]] = frozenset()  # as of a Group
+    reserved: tuple[int, ...] = ()
 
     @cached_property
     def level(self) -> int:
@@ -89,7 +91,8 @@ class Family:
         """Make a group of the family; loops of a single step are left out."""
         sizes = self.stages[-1]
         own = tuple((dim, tile) for dim, tile in shared if tile < sizes.size(dim))
-        return Group(self.stages, self.links, self.keeper, own, retained & {dim for dim, _ in own}, kept)
+        looped = retained & {dim for dim, _ in own}
+        return Group(self.stages, self.links, self.keeper, own, looped, kept, self.lasting, self.reserved)
 
     @cached_property
     def loops(self) -> tuple[str, ...]:
@@ -202,7 +205,8 @@ class Family:
             (number, tensor.name)
             for number, stage in enumerate(self.stages)
             for tensor in stage.tensors
-            if not plain.intermediate(number, tensor.name) and tensor.name not in level.bypass | outer
+            if not (plain.intermediate(number, tensor.name) or plain.stays(number, tensor.name))
+            and tensor.name not in level.bypass | outer
         ]
 
 
@@ -234,7 +238,7 @@ class LoopTable:
         steps, why = list[TileSteps | None](), ""
         for tile in tiles.tolist():
             retained = frozenset({loop}) if retains else frozenset[str]()
-            group = Group(family.stages, family.links, family.keeper, ((loop, tile),), retained)
+            group = replace(family.group(), shared=((loop, tile),), retained=retained)
             try:
                 computed, between = boxes(group)
             except ValueError as error:

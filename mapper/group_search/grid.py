@@ -151,8 +151,9 @@ class Grid:
         return {order: usable - self._standing_bits(order) for order in self.orders}
 
     def _standing_bits(self, order: Sequence[str]) -> Floats:
-        """Bits between stages in a step in the middle of all loops, at the stage with the most."""
-        totals = [np.zeros(self.shape) for _ in self.family.stages]
+        """Bits between stages in a step in the middle of all loops, and of what lasts, at the stage with the most."""
+        lasting = self.family.reserved or (0,) * len(self.family.stages)
+        totals = [np.full(self.shape, float(bits)) for bits in lasting]
         for producer, words in self._between.items():
             last = max(link.consumer for link in self.standing.group.consumers(producer))
             bits = self.standing.word_bits(producer) * words.still

@@ -89,7 +89,8 @@ class StageTables:
 
         Rows count as cut in steps that add to sums, if each loop that may be the reason cuts them.
         """
-        family, kept = self.family, self.family.stages[self.stage].output.name in self.kept
+        family, output = self.family, self.family.stages[self.stage].output.name
+        kept = output in self.kept or (self.stage, output) in family.lasting
         loops = [loop for loop in family.loops if loop in family.reduced] if accumulates else []
         groups = [family.group(((loop, 1),)) for loop in loops] or [family.group()]
         every = [

@@ -31,7 +31,8 @@ from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.commands.ruby_check import main as ruby_check
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
-from ruby_map.mapper.fusion import Link, NoBoxError, drawn_inputs, execute
+from ruby_map.mapper.fusion import Link
+from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.options import SearchOptions

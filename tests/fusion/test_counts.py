@@ -5,18 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from ruby_map.mapper.fusion import (
-    HeldWords,
-    KeptTensor,
-    NoBoxError,
-    boxes,
-    drawn_inputs,
-    execute,
-    layer_passes,
-    statistics_words,
-    step_layers,
-    whole,
-)
+from ruby_map.mapper.fusion import HeldWords, KeptTensor, boxes, layer_passes, statistics_words, step_layers
+from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute, whole
 
 from ..conftest import DEEP
 from .groups import groups

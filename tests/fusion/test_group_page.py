@@ -5,8 +5,9 @@ from itertools import product
 
 import pytest
 from hypothesis import given, settings
-from ruby_map.mapper.fusion import GroupCosts, Standing, boxes, drawn_inputs, execute
-from ruby_map.mapper.fusion.execute import _Run
+from ruby_map.mapper.fusion import GroupCosts, Standing, boxes
+from ruby_map.mapper.fusion.executor import drawn_inputs, execute
+from ruby_map.mapper.fusion.executor.execute import _Run
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report.groups.group_page import group_html
 

@@ -13,19 +13,8 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table, stacked_table
 from ruby_map.mapper.exploration import group as exploration
-from ruby_map.mapper.fusion import (
-    Group,
-    GroupCosts,
-    NoBoxError,
-    Standing,
-    boxes,
-    drawn_inputs,
-    execute,
-    layer_passes,
-    pass_costs,
-    stages_of,
-    step_layers,
-)
+from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of, step_layers
+from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.group_search.family import tiles_of
 from ruby_map.mapper.mapspace import Mapspace

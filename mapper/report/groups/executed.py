@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import override
 
-from ...fusion import Executed, GroupCosts, KeptTensor, Pass, StepLayer, Transfer, layer_passes
+from ...fusion import GroupCosts, KeptTensor, Pass, StepLayer, Transfer, layer_passes
+from ...fusion.executor import Executed
 from ...model.figures import counts_by_memory
 from ..tables import table_text
 from .group_text import Json

@@ -12,12 +12,12 @@ from itertools import product
 
 import numpy as np
 
-from ...workloads import Tensor, Workload
-from ..mapping import MappingBatch
-from ..model import Counts, simulate
-from .group import Group
+from ....workloads import Tensor, Workload
+from ...mapping import MappingBatch
+from ...model import Counts, simulate
+from ..group import Group
+from ..steps import StepLayer
 from .needs import Moving, Step, moved_by_readers, moved_with_masks, needed_words, steps_of
-from .steps import StepLayer
 from .word_values import Array, Ends, Word, Words, extents_of, sees, sums_over, tensor_named, with_mask, words_under
 
 

@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workloads import Tensor, Workload
-from .group import Group, Link
+from ....workloads import Tensor, Workload
+from ..group import Group, Link
 
 Array = NDArray[np.float64]
 Word = tuple[int, ...]

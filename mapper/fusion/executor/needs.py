@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
-from .group import Group, Link
+from ..group import Group, Link
 from .word_values import Ends, Word, Words, tensor_named, words_under
 
 Step = tuple[int, ...]  # the index of each shared loop

@@ -1,0 +1,29 @@
+"""Plans of networks: parts in an order, and tensors that stay in one memory; executed, counted and costed."""
+
+from .costs import PartCosts, PlanCosts, layers_of, overfull_bits
+from .execute import INSIDE, OFF_CHIP, ExecutedPlan, execute_plan, reference
+from .graph import Graph, Node, Read
+from .movements import Flow, Movement, movements
+from .plan import Part, Plan, Resident, applies
+
+__all__ = [
+    "INSIDE",
+    "OFF_CHIP",
+    "ExecutedPlan",
+    "Flow",
+    "Graph",
+    "Movement",
+    "Node",
+    "Part",
+    "PartCosts",
+    "Plan",
+    "PlanCosts",
+    "Read",
+    "Resident",
+    "applies",
+    "execute_plan",
+    "layers_of",
+    "movements",
+    "overfull_bits",
+    "reference",
+]

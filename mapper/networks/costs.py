@@ -1,0 +1,109 @@
+"""What a plan costs: the sum of its parts, each a group of layers and what moves beside it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ..fusion import GroupCosts, Standing, StepLayer, step_layers
+from ..model.figures import Mapped
+from ..problem import Charges
+from .movements import Movement, movements
+from .plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class PartCosts:
+    """Energy and cycles of a part, once."""
+
+    layers: GroupCosts | None
+    movements: tuple[Movement, ...]
+    arch: Architecture
+    energies: EnergyTable
+    charges: Charges
+
+    @cached_property
+    def moving_cycles(self) -> int:
+        """The cycles of what moves beside the layers, one after the other."""
+        return sum(own.cycles(self.arch) for own in self.movements)
+
+    @cached_property
+    def moving_pj(self) -> float:
+        """The energy of what moves beside the layers, and the leakage of its cycles."""
+        words = sum(own.energy_pj(self.arch, self.energies) for own in self.movements)
+        return words + self.charges.leak_pj_per_cycle(self.arch, self.energies) * self.moving_cycles
+
+    @property
+    def energy_pj(self) -> float:
+        """The energy of the part."""
+        return self.moving_pj + (self.layers.energy_pj if self.layers is not None else 0.0)
+
+    @property
+    def cycles(self) -> int:
+        """The cycles of the part."""
+        return self.moving_cycles + (self.layers.cycles if self.layers is not None else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class PlanCosts:
+    """Energy and cycles of a plan: parts take turns."""
+
+    plan: Plan
+    parts: tuple[PartCosts, ...]
+
+    @classmethod
+    def of(
+        cls,
+        plan: Plan,
+        machine: tuple[Architecture, EnergyTable, Charges],
+        mapped: Mapping[int, Mapping[StepLayer, Mapped]],
+    ) -> "PlanCosts":
+        """Count a plan whose layers have these mappings, by the number of the part."""
+        arch, energies, charges = machine
+        parts = []
+        for number in range(len(plan.parts)):
+            layers = None
+            if number in mapped:
+                standing = Standing(plan.group(number, arch), arch)
+                layers = GroupCosts(standing, energies, charges, layers_of(standing), mapped[number])
+            moved = tuple(movements(plan, number, arch, drain_reads=charges.drain_reads))
+            parts.append(PartCosts(layers, moved, arch, energies, charges))
+        return cls(plan, tuple(parts))
+
+    @cached_property
+    def counts(self) -> tuple[int, ...]:
+        """How often each part is executed."""
+        return tuple(self.plan.graph.nodes[part.last].count for part in self.plan.parts)
+
+    @cached_property
+    def energy_pj(self) -> float:
+        """The energy of all parts."""
+        return sum(n * part.energy_pj for n, part in zip(self.counts, self.parts, strict=True))
+
+    @cached_property
+    def cycles(self) -> int:
+        """The cycles of all parts."""
+        return sum(n * part.cycles for n, part in zip(self.counts, self.parts, strict=True))
+
+    @property
+    def edp(self) -> float:
+        """Energy-delay product, in pJ * cycles."""
+        return self.energy_pj * self.cycles
+
+
+def layers_of(standing: Standing) -> dict[StepLayer, int]:
+    """Return the layers that the stages of a group are in its steps, each with the number of these."""
+    layers: dict[StepLayer, int] = {}
+    for stage, box in enumerate(standing.boxes):
+        layers |= step_layers(standing.group, stage, box)
+    return layers
+
+
+def overfull_bits(plan: Plan, number: int, arch: Architecture) -> int:
+    """Compute by how many bits a part of operations alone, or what lasts beside a group, exceeds the memory."""
+    level = next(own for own in arch.levels if own.name == plan.keeper)
+    if level.capacity_bits is None:
+        return 0
+    needed = max(plan.room_bits(number, arch, name) for name in plan.parts[number].layers or ("",))
+    return max(0, needed - level.capacity_bits // level.multiple_buffering)

@@ -1,0 +1,186 @@
+"""Plans of networks as values: parts in an order, and which tensors stay in one memory between them."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+from ...arch import Architecture
+from ...workloads.operators import Moves
+from ..fusion import Group
+from .graph import Graph, Node, Read
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is executed at once: a layer, a fused group of layers, or an operation; and what ends it.
+
+    An operation that ends a part is applied to its words as they pass, in turn.
+    """
+
+    layers: tuple[str, ...] = ()  # in turn
+    between: tuple[str, ...] = ()  # operations on rows, on words that stand between these layers
+    operations: tuple[str, ...] = ()  # without layers the first makes the words that the others are applied to
+    # of the layers: what is shared, and what stays; its stages are the layers, and nothing of it lasts longer
+    group: Group | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that is computed."""
+        return (*self.layers, *self.between, *self.operations)
+
+    @property
+    def last(self) -> str:
+        """The name of the tensor that it makes."""
+        return (*self.layers, *self.operations)[-1]
+
+
+@dataclass(frozen=True)
+class Resident:
+    """A tensor that stays in the memory of the plan, from the part that makes it to one that reads it."""
+
+    tensor: str  # the name of what makes it
+    until: str  # the last layer or operation that reads it there
+    copied: bool = False  # whether it leaves the chip, too, for those that read it later
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Parts in the order in which they are executed, each as often as its layers occur."""
+
+    graph: Graph
+    keeper: str  # the memory in which tensors stay
+    parts: tuple[Part, ...]
+    residents: tuple[Resident, ...] = ()
+
+    @cached_property
+    def place(self) -> Mapping[str, int]:
+        """The number of the part that computes a node."""
+        return {name: number for number, part in enumerate(self.parts) for name in part.names}
+
+    @cached_property
+    def resident(self) -> Mapping[str, Resident]:
+        """The tensors that stay, by what makes them."""
+        return {own.tensor: own for own in self.residents}
+
+    def stays(self, maker: str, reader: str) -> bool:
+        """Whether `reader` reads what `maker` makes where it stays."""
+        own = self.resident.get(maker)
+        return own is not None and self.place[reader] <= self.place[own.until]
+
+    def inside(self, node: Node, read: Read) -> bool:
+        """Whether a node finds all words that it reads in the memory."""
+        return bool(read.makers) and not read.outside and all(self.stays(maker, node.name) for maker in read.makers)
+
+    def leaves(self, maker: str) -> bool:
+        """Whether what a node makes goes off chip: where it does not stay, or for some later reader, or for nobody."""
+        own = self.resident.get(maker)
+        return own is None or own.copied
+
+    def alive(self, part: int) -> list[str]:
+        """List the tensors that are in the memory while a part is executed."""
+        return [
+            own.tensor for own in self.residents if self.place[own.tensor] <= part <= self.place[own.until]
+        ]  # fmt: skip
+
+    def room_bits(self, part: int, arch: Architecture, layer: str = "") -> int:
+        """The bits of all that is in the memory while a part is executed, or one of its layers.
+
+        A tensor takes the room of all its words. While a layer reads it, the zeros of padding are there, too.
+        """
+        level = next(own for own in arch.levels if own.name == self.keeper)
+        bits = sum(self.graph.nodes[name].words * self.graph.bits(level, name) for name in self.alive(part))
+        node = self.graph.nodes.get(layer)
+        if node is None or node.layer is None:
+            return bits
+        for read in node.reads:
+            if self.inside(node, read):
+                tensor = next(own for own in node.layer.tensors if own.name == read.tensor)
+                zeros = read.words - sum(self.graph.nodes[maker].words for maker in read.makers)
+                bits += max(0, zeros) * level.bits(tensor.name, tensor.word_bits)
+        return bits
+
+    def group(self, part: int, arch: Architecture) -> Group:
+        """Return the group of a part's layers with the tensors that last longer, and the room of all that does."""
+        own = self.parts[part]
+        assert own.group is not None, "it has layers"
+        lasting = set()
+        for stage, name in enumerate(own.layers):
+            node = self.graph.nodes[name]
+            lasting |= {(stage, read.tensor) for read in node.reads if self.inside(node, read)}
+        if own.last in self.resident:
+            lasting.add((len(own.layers) - 1, own.group.stages[-1].output.name))
+        reserved = tuple(self.room_bits(part, arch, layer) for layer in own.layers)
+        return replace(own.group, lasting=frozenset(lasting), reserved=reserved if any(reserved) else ())
+
+    def faults(self) -> list[str]:
+        """List what is wrong: nodes left out or computed twice, tensors read before they are made, and so on."""
+        names = [name for part in self.parts for name in part.names]
+        faults = [f"{name} is in no part" for name in self.graph.nodes if name not in names]
+        faults += [f"{name} is in two parts" for name in dict.fromkeys(names) if names.count(name) > 1]
+        faults += [f"{name} is nothing of {self.graph.network.name}" for name in names if name not in self.graph.nodes]
+        if faults:
+            return list(dict.fromkeys(faults))
+        for number, part in enumerate(self.parts):
+            faults += _part_faults(self, number, part)
+        return faults + list(self._resident_faults())
+
+    def _resident_faults(self) -> Iterator[str]:
+        for own in self.residents:
+            readers = self.graph.readers.get(own.tensor)
+            if readers is None or self.parts[self.place[own.tensor]].last != own.tensor:
+                yield f"{own.tensor} is no tensor that a part makes: it cannot stay"
+            elif own.until not in readers:
+                yield f"{own.until} does not read {own.tensor}"
+            elif not own.copied:
+                rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
+                yield from (f"{name} {rule}" for name in readers if not self.stays(own.tensor, name))
+        twice = [own.tensor for own in self.residents]
+        yield from (f"{name} stays twice" for name in dict.fromkeys(twice) if twice.count(name) > 1)
+
+
+def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[str]:
+    """Yield what is wrong with a part."""
+    graph = plan.graph
+    if not part.names:
+        yield f"part {number + 1} has neither layers nor operations"
+        return
+    for name in part.names:
+        node = graph.nodes[name]
+        for maker in dict.fromkeys(maker for read in node.reads for maker in read.makers):
+            if plan.place[maker] > number:
+                yield f"{name} is before {maker}, whose words it reads"
+    counts = {graph.nodes[name].count for name in part.names}
+    if len(counts) > 1:
+        yield f"{', '.join(part.names)} occur {' and '.join(map(str, sorted(counts)))} times"
+    if bool(part.layers) != (part.group is not None):
+        yield f"{part.last} has layers without a group, or a group without layers"
+    yield from _inner_faults(plan, part)
+
+
+def _inner_faults(plan: Plan, part: Part) -> Iterator[str]:
+    """Yield what does not go together within a part."""
+    graph = plan.graph
+    for name in part.layers:
+        if graph.nodes[name].layer is None:
+            yield f"{name} is no layer"
+    for name in (*part.between, *part.operations):
+        if graph.nodes[name].layer is not None:
+            yield f"{name} is no operation"
+    for name in part.names:
+        outer = [reader for reader in graph.readers[name] if reader not in part.names]
+        if name != part.last and outer:
+            yield f"{outer[0]} reads what {name} makes, which is not the last of its part"
+    passing = (*part.layers[-1:], *part.operations)  # the first makes the words
+    for before, name in pairwise(passing):
+        if not applies(graph, name, before):
+            yield f"{name} is not applied to the words of {before} as they pass"
+
+
+def applies(graph: Graph, name: str, before: str) -> bool:
+    """Whether an operation can be applied to the words that another node makes as they pass: to each of them once."""
+    node, own = graph.nodes[name], [read for read in graph.nodes[name].reads if before in read.makers]
+    if node.operator is None or node.operator.moves is not Moves.OTHERS or len(own) != 1:
+        return False
+    alone = graph.readers[before] == (name,) and own[0].makers == (before,) and not own[0].outside
+    return alone and graph.nodes[before].words == own[0].words == node.words

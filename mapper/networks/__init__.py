@@ -4,7 +4,7 @@ from .costs import PartCosts, PlanCosts, layers_of, overfull_bits
 from .execute import INSIDE, OFF_CHIP, ExecutedPlan, execute_plan, reference
 from .graph import Graph, Node, Read
 from .movements import Flow, Movement, movements
-from .plan import Part, Plan, Resident, applies
+from .plan import Part, PlacedPart, Plan, Resident, applies
 
 __all__ = [
     "INSIDE",
@@ -16,6 +16,7 @@ __all__ = [
     "Node",
     "Part",
     "PartCosts",
+    "PlacedPart",
     "Plan",
     "PlanCosts",
     "Read",

@@ -10,7 +10,7 @@ from ..fusion import GroupCosts, Standing, StepLayer, step_layers
 from ..model.figures import Mapped
 from ..problem import Charges
 from .movements import Movement, movements
-from .plan import Plan
+from .plan import PlacedPart, Plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,9 @@ class PlanCosts:
         for number in range(len(plan.parts)):
             layers = None
             if number in mapped:
-                standing = Standing(plan.group(number, arch), arch)
+                standing = Standing(plan.placed(number).group(arch), arch)
                 layers = GroupCosts(standing, energies, charges, layers_of(standing), mapped[number])
-            moved = tuple(movements(plan, number, arch, drain_reads=charges.drain_reads))
+            moved = tuple(movements(plan.placed(number), arch, drain_reads=charges.drain_reads))
             parts.append(PartCosts(layers, moved, arch, energies, charges))
         return cls(plan, tuple(parts))
 
@@ -100,10 +100,10 @@ def layers_of(standing: Standing) -> dict[StepLayer, int]:
     return layers
 
 
-def overfull_bits(plan: Plan, number: int, arch: Architecture) -> int:
-    """Compute by how many bits a part of operations alone, or what lasts beside a group, exceeds the memory."""
-    level = next(own for own in arch.levels if own.name == plan.keeper)
+def overfull_bits(placed: PlacedPart, arch: Architecture) -> int:
+    """Compute by how many bits what lasts while a part is executed exceeds the memory."""
+    level = next(own for own in arch.levels if own.name == placed.keeper)
     if level.capacity_bits is None:
         return 0
-    needed = max(plan.room_bits(number, arch, name) for name in plan.parts[number].layers or ("",))
+    needed = max(placed.room_bits(arch, name) for name in placed.part.layers or ("",))
     return max(0, needed - level.capacity_bits // level.multiple_buffering)

@@ -69,6 +69,7 @@ class _Run:
         self.plan, self.mappings = plan, mappings
         self.executed = ExecutedPlan()
         self.memory: dict[str, Array] = {}
+        self._resident = {own.tensor: own for own in plan.residents}
         self.off_chip: dict[str, Array] = {}
         self.tensors = _Tensors(plan.graph.network, seed, self._fetch)
 
@@ -93,7 +94,7 @@ class _Run:
 
     def _fetch(self, name: str, reader: str) -> Array:
         """A tensor from where it is for a reader."""
-        stays = self.plan.resident.get(name)
+        stays = self._resident.get(name)
         early = stays is not None and self.plan.place[reader] <= self.plan.place[stays.until]
         return self.memory[name] if early else self.off_chip[name]
 
@@ -147,13 +148,13 @@ class _Run:
             if isinstance(own, Operation) and own.operator.moves is Moves.NONE:
                 waiting += own.inputs
             else:
-                stays = self.plan.resident.get(name)
+                stays = self._resident.get(name)
                 early = stays is not None and self.plan.place[reader] <= self.plan.place[stays.until]
                 places.add(INSIDE if early else OFF_CHIP)
         return INSIDE if places == {INSIDE} else OFF_CHIP
 
     def _store(self, number: int, part: Part, made: Array) -> None:
-        stays = self.plan.resident.get(part.last)
+        stays = self._resident.get(part.last)
         if stays is not None:
             self.memory[part.last] = made
         if stays is None or stays.copied:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ..model import rate
 from .graph import Node
-from .plan import Plan
+from .plan import PlacedPart
 
 
 @dataclass(frozen=True)
@@ -54,58 +55,51 @@ def _cycles(arch: Architecture, level: int, written: bool, words: int) -> int:  
     return int(-(-words * cycles // many))
 
 
-def movements(plan: Plan, number: int, arch: Architecture, *, drain_reads: bool) -> list[Movement]:
+def movements(placed: PlacedPart, arch: Architecture, *, drain_reads: bool) -> list[Movement]:
     """List what moves in a part beside its layers."""
-    return list(_movements(_Words(plan, arch), number, drain_reads=drain_reads))
+    return list(_Words(placed, arch).movements(drain_reads=drain_reads))
 
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of the tensors of a plan, where they are."""
+    """The words of a part, where they are."""
 
-    plan: Plan
+    placed: PlacedPart
     arch: Architecture
 
-    @property
-    def keeper(self) -> int:
-        """The number of the level in which tensors stay."""
-        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.plan.keeper)
+    def movements(self, *, drain_reads: bool) -> Iterator[Movement]:
+        """Yield what moves beside the layers."""
+        part, nodes = self.placed.part, self.placed.graph.nodes
+        passing = (*part.layers[-1:], *part.operations)
+        if not part.layers:
+            head = nodes[passing[0]]
+            yield Movement(head.name, (*self._read(head), *self._written))
+        for before, name in pairwise(passing):
+            yield Movement(name, tuple(self._read(nodes[name], passing=before)))
+        if part.layers and self.placed.stays and self.placed.leaves:
+            inner, outer = self._written
+            up = (Flow(inner.level, False, inner.words, inner.bits),) if drain_reads else ()
+            yield Movement(part.last, (*up, outer))
 
-    def read(self, node: Node, *, beside: str = "") -> Iterator[Flow]:
-        """Yield what a node reads, but for the words of `beside`, which pass."""
+    def _read(self, node: Node, passing: str = "") -> Iterator[Flow]:
+        """Yield what a node reads, but for the words of the node that passes its own on."""
         assert node.operator is not None, "it is an operation"
+        graph = self.placed.graph
         for read in node.reads:
-            if read.makers == (beside,) and read.words == node.words:
-                beside = ""  # once
-                continue
-            level = self.keeper if self.plan.inside(node, read) else 0
-            own = self.arch.levels[level]
-            bits = max(
-                (self.plan.graph.bits(own, maker) for maker in read.makers),
-                default=self.plan.graph.bits(own, node.name),
-            )
-            yield Flow(level, False, read.words * node.operator.reads, bits)
+            if passing not in read.makers:
+                level = self._keeper if self.placed.inside(read) else 0
+                makers = read.makers or (node.name,)
+                bits = max(graph.bits(self.arch.levels[level], maker) for maker in makers)
+                yield Flow(level, False, read.words * node.operator.reads, bits)
 
-    def write(self, name: str) -> Iterator[Flow]:
-        """Yield where the words go that a node makes."""
-        plan, node = self.plan, self.plan.graph.nodes[name]
-        levels = [self.keeper] if name in plan.resident else []
-        levels += [0] if plan.leaves(name) else []
-        for level in levels:
-            yield Flow(level, True, node.words, plan.graph.bits(self.arch.levels[level], name))
+    @property
+    def _written(self) -> tuple[Flow, ...]:
+        """Where the words go that the part makes."""
+        graph, name = self.placed.graph, self.placed.part.last
+        levels = [self._keeper] * self.placed.stays + [0] * self.placed.leaves
+        words = graph.nodes[name].words
+        return tuple(Flow(level, True, words, graph.bits(self.arch.levels[level], name)) for level in levels)
 
-
-def _movements(words: _Words, number: int, *, drain_reads: bool) -> Iterator[Movement]:
-    plan = words.plan
-    part = plan.parts[number]
-    applied, before = part.operations, part.layers[-1:]
-    if not part.layers:
-        head, *rest = part.operations
-        yield Movement(head, (*words.read(plan.graph.nodes[head]), *words.write(part.last)))
-        applied, before = tuple(rest), (head,)
-    for name, earlier in zip(applied, (*before, *applied), strict=False):
-        yield Movement(name, tuple(words.read(plan.graph.nodes[name], beside=earlier)))
-    if part.layers and part.last in plan.resident and plan.leaves(part.last):
-        (inner, outer) = words.write(part.last)
-        read = (Flow(inner.level, False, inner.words, inner.bits),) if drain_reads else ()
-        yield Movement(part.last, (*read, outer))
+    @property
+    def _keeper(self) -> int:
+        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.placed.keeper)

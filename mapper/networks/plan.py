@@ -8,7 +8,7 @@ from itertools import pairwise
 from ...arch import Architecture
 from ...workloads.operators import Moves
 from ..fusion import Group
-from .graph import Graph, Node, Read
+from .graph import Graph, Read
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,63 @@ class Resident:
 
 
 @dataclass(frozen=True, eq=False)
+class PlacedPart:
+    """A part, and the tensors that are in the memory while it is executed."""
+
+    graph: Graph
+    keeper: str
+    part: Part
+    held: frozenset[str]  # by what makes them; that of the part is among them if it stays
+    copied: bool = False  # whether the tensor of the part leaves the chip, too, if it stays
+
+    @property
+    def stays(self) -> bool:
+        """Whether the tensor of the part stays."""
+        return self.part.last in self.held
+
+    @property
+    def leaves(self) -> bool:
+        """Whether the tensor of the part leaves the chip."""
+        return not self.stays or self.copied
+
+    def inside(self, read: Read) -> bool:
+        """Whether all words of a read are in the memory."""
+        return bool(read.makers) and not read.outside and self.held.issuperset(read.makers)
+
+    def room_bits(self, arch: Architecture, layer: str = "") -> int:
+        """The bits of all that is in the memory while the part is executed, or one of its layers.
+
+        A tensor takes the room of all its words. While a layer reads it, the zeros of padding are there, too.
+        """
+        level = next(own for own in arch.levels if own.name == self.keeper)
+        bits = sum(self.graph.nodes[name].words * self.graph.bits(level, name) for name in self.held)
+        node = self.graph.nodes.get(layer)
+        if node is None or node.layer is None:
+            return bits
+        for read in node.reads:
+            if self.inside(read):
+                tensor = next(own for own in node.layer.tensors if own.name == read.tensor)
+                zeros = read.words - sum(self.graph.nodes[maker].words for maker in read.makers)
+                bits += max(0, zeros) * level.bits(tensor.name, tensor.word_bits)
+        return bits
+
+    def group(self, arch: Architecture) -> Group:
+        """Return the group of its layers with the tensors that last longer, and the room of all that does."""
+        own = self.part
+        assert own.group is not None, "it has layers"
+        lasting = {
+            (stage, read.tensor)
+            for stage, name in enumerate(own.layers)
+            for read in self.graph.nodes[name].reads
+            if self.inside(read)
+        }
+        if self.stays:
+            lasting.add((len(own.layers) - 1, own.group.stages[-1].output.name))
+        reserved = tuple(self.room_bits(arch, layer) for layer in own.layers)
+        return replace(own.group, lasting=frozenset(lasting), reserved=reserved if any(reserved) else ())
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """Parts in the order in which they are executed, each as often as its layers occur."""
 
@@ -58,60 +115,13 @@ class Plan:
         """The number of the part that computes a node."""
         return {name: number for number, part in enumerate(self.parts) for name in part.names}
 
-    @cached_property
-    def resident(self) -> Mapping[str, Resident]:
-        """The tensors that stay, by what makes them."""
-        return {own.tensor: own for own in self.residents}
-
-    def stays(self, maker: str, reader: str) -> bool:
-        """Whether `reader` reads what `maker` makes where it stays."""
-        own = self.resident.get(maker)
-        return own is not None and self.place[reader] <= self.place[own.until]
-
-    def inside(self, node: Node, read: Read) -> bool:
-        """Whether a node finds all words that it reads in the memory."""
-        return bool(read.makers) and not read.outside and all(self.stays(maker, node.name) for maker in read.makers)
-
-    def leaves(self, maker: str) -> bool:
-        """Whether what a node makes goes off chip: where it does not stay, or for some later reader, or for nobody."""
-        own = self.resident.get(maker)
-        return own is None or own.copied
-
-    def alive(self, part: int) -> list[str]:
-        """List the tensors that are in the memory while a part is executed."""
-        return [
-            own.tensor for own in self.residents if self.place[own.tensor] <= part <= self.place[own.until]
-        ]  # fmt: skip
-
-    def room_bits(self, part: int, arch: Architecture, layer: str = "") -> int:
-        """The bits of all that is in the memory while a part is executed, or one of its layers.
-
-        A tensor takes the room of all its words. While a layer reads it, the zeros of padding are there, too.
-        """
-        level = next(own for own in arch.levels if own.name == self.keeper)
-        bits = sum(self.graph.nodes[name].words * self.graph.bits(level, name) for name in self.alive(part))
-        node = self.graph.nodes.get(layer)
-        if node is None or node.layer is None:
-            return bits
-        for read in node.reads:
-            if self.inside(node, read):
-                tensor = next(own for own in node.layer.tensors if own.name == read.tensor)
-                zeros = read.words - sum(self.graph.nodes[maker].words for maker in read.makers)
-                bits += max(0, zeros) * level.bits(tensor.name, tensor.word_bits)
-        return bits
-
-    def group(self, part: int, arch: Architecture) -> Group:
-        """Return the group of a part's layers with the tensors that last longer, and the room of all that does."""
-        own = self.parts[part]
-        assert own.group is not None, "it has layers"
-        lasting = set()
-        for stage, name in enumerate(own.layers):
-            node = self.graph.nodes[name]
-            lasting |= {(stage, read.tensor) for read in node.reads if self.inside(node, read)}
-        if own.last in self.resident:
-            lasting.add((len(own.layers) - 1, own.group.stages[-1].output.name))
-        reserved = tuple(self.room_bits(part, arch, layer) for layer in own.layers)
-        return replace(own.group, lasting=frozenset(lasting), reserved=reserved if any(reserved) else ())
+    def placed(self, number: int) -> PlacedPart:
+        """Return a part with what is in the memory: tensors stay from the part that makes them to that of the last
+        reader there."""
+        part = self.parts[number]
+        held = {own for own in self.residents if self.place[own.tensor] <= number <= self.place[own.until]}
+        copied = any(own.copied for own in held if own.tensor == part.last)
+        return PlacedPart(self.graph, self.keeper, part, frozenset(own.tensor for own in held), copied)
 
     def faults(self) -> list[str]:
         """List what is wrong: nodes left out or computed twice, tensors read before they are made, and so on."""
@@ -134,7 +144,8 @@ class Plan:
                 yield f"{own.until} does not read {own.tensor}"
             elif not own.copied:
                 rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
-                yield from (f"{name} {rule}" for name in readers if not self.stays(own.tensor, name))
+                late = (name for name in readers if self.place[name] > self.place[own.until])
+                yield from (f"{name} {rule}" for name in late)
         twice = [own.tensor for own in self.residents]
         yield from (f"{name} stays twice" for name in dict.fromkeys(twice) if twice.count(name) > 1)
 

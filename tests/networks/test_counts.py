@@ -48,7 +48,7 @@ def mapped_layers(plan, charges, seed):
     mapped = {}
     for number, part in enumerate(plan.parts):
         if part.layers:
-            standing = Standing(plan.group(number, ARCH), ARCH)
+            standing = Standing(plan.placed(number).group(ARCH), ARCH)
             mapped[number] = {}
             for layer in layers_of(standing):
                 machine, work = standing.machine(layer), layer.workload(standing.group)
@@ -85,7 +85,7 @@ def test_plans_equal_the_executor(data, random, drain_reads, leakage):
         assert +moved == +executed
         level = LEVELS[1]
         inside = sum(words * graph.bits(level, name) for name, words in found.inside[number].items())
-        assert plan.room_bits(number, ARCH) == inside
+        assert plan.placed(number).room_bits(ARCH) == inside
     made = reference(graph.network)
     assert found.values
     for name, values in found.values.items():
@@ -96,7 +96,7 @@ def part_reads(plan, number):
     """Whether operations of a part read tensors that are inside."""
     part = plan.parts[number]
     nodes = [plan.graph.nodes[name] for name in part.operations]
-    return any(plan.inside(node, read) for node in nodes for read in node.reads)
+    return any(plan.placed(number).inside(read) for node in nodes for read in node.reads)
 
 
 def check_layers(plan, number, costs, found):
@@ -108,7 +108,7 @@ def check_layers(plan, number, costs, found):
             words = costs.outer_words.get((stage, tensor.name), 0)
             inside = (name, tensor.name) in found.read_inside or plain.group.intermediate(stage, tensor.name)
             # the output of a part has the name of what ends it
-            inside |= tensor.output and name == part.layers[-1] and part.last in plan.resident
+            inside |= tensor.output and name == part.layers[-1] and plan.placed(number).stays
             kept = (stage, tensor.name) in plain.group.depths
             assert kept or (words == 0) == inside, (name, tensor.name)
         bits = costs.standing.standing_bits(stage) - plain.standing_bits(stage)
@@ -153,13 +153,13 @@ def test_movements_of_a_small_plan_by_hand():
     parts = Part(("a",), group=single[0]), Part(operations=("norm",)), Part(("b",), (), ("sum",), single[1])
     plan = Plan(graph, "L1", parts, (Resident("a", "sum", copied=True), Resident("norm", "b")))
     assert plan.faults() == []
-    moved = [movements(plan, number, ARCH, drain_reads=True) for number in range(3)]
+    moved = [movements(plan.placed(number), ARCH, drain_reads=True) for number in range(3)]
     assert moved == [
         [Movement("a", (Flow(1, False, 6, 16), Flow(0, True, 6, 16)))],
         [Movement("norm", (Flow(1, False, 6, 16), Flow(1, True, 6, 8)))],
         [Movement("sum", (Flow(1, False, 6, 16),))],
     ]
-    assert [plan.room_bits(number, ARCH) for number in range(3)] == [6 * 16, 6 * (16 + 8), 6 * (16 + 8)]
+    assert [plan.placed(number).room_bits(ARCH) for number in range(3)] == [6 * 16, 6 * (16 + 8), 6 * (16 + 8)]
     # a word of 16 bits: 6 pJ to read in L1, 4 to write there, 6 to update outermost; L1 takes a word a cycle
     energies = [[own.energy_pj(ARCH, TABLE) for own in every] for every in moved]
     assert energies == [[6 * 6 + 6 * 6], [6 * 6 + 6 * 4 / 2], [6 * 6]]

@@ -34,12 +34,18 @@ ROOMS: dict[str, set[str]] = {
     "group_search": {
         *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search", "proof", "fusion"),
     },
+    "plan_search": {
+        *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "fusion", "networks"),
+        "group_search",
+    },
     "searchers": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof"},
     "store": {"runtime", "mapping", "problem", "mapspace", "model"},
-    "report": {"runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "fusion", "store"},
+    "report": {
+        *("runtime", "mapping", "problem", "model", "bounds", "certificate", "search", "fusion", "networks", "store"),
+    },
     "exploration": {
-        *("runtime", "mapping", "problem", "mapspace", "model", "search", "proof", "searchers", "store"),
-        *("report", "fusion", "group_search"),
+        *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "searchers", "store"),
+        *("report", "fusion", "networks", "group_search", "plan_search"),
     },
     "comparison": {"runtime", "problem", "report"},
     "sweeps": {

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bounds.sums import LayerBounds, LeastSum, crossing
 from ..model.figures import Mapped
-from ..problem import ROUNDING, Effort
+from ..problem import ROUNDING, Effort, Point
 from ..proof import least_sum
-from ..report import LayerBounds, LeastSum, Result, crossing
+from ..report import Result
 from ..search import Observers
-from ..search.outcome import Point, Statistics
+from ..search.outcome import Statistics
 from .layers import ProvenSum, Run
 from .side_by_side import StoppableState, WholeRequest, left_behind
 from .time_slices import Study, prepared

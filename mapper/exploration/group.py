@@ -8,14 +8,15 @@ from typing import Self
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Fault, InputError, Network, Workload, option_fault
+from ..bounds.sums import LayerBounds, edp_bound
 from ..fusion import Group, Link, boxes, outer_words, pass_costs, passes, stages_of
 from ..group_search import MOST_ROWS, Family, GroupSearch
 from ..mapspace import Preset
-from ..problem import ROUNDING, Charges, Objective, Problem
-from ..report import LayerBounds, NetworkResult, edp_bound
+from ..problem import ROUNDING, Charges, Objective, Point, Problem
+from ..report import NetworkResult
 from ..report.groups import Alone, GroupResult
 from ..search.options import SearchOptions
-from ..search.outcome import Ended, Point
+from ..search.outcome import Ended
 from .api import Request, explored
 from .time_slices import NoMapspaceError, Study
 

@@ -1,7 +1,7 @@
 """Chooses the mappings of a network together: for the network's EDP, with a proof about the whole.
 
 The layers' own optima need not be the network's: a layer may give up EDP of its own for fewer cycles of the whole.
-Least sums of energy and cycles, proven layer by layer for a few slopes, decide (report/network_edp.py).
+Least sums of energy and cycles, proven layer by layer for a few slopes, decide (bounds/sums).
 """
 
 import time
@@ -10,11 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..problem import OBJECTIVES, ROUNDING, Effort
-from ..report import LayerBounds, Result, best_choice, edp_bound
+from ..bounds.sums import LayerBounds, best_choice, edp_bound
+from ..problem import OBJECTIVES, ROUNDING, Effort, Point
+from ..report import Result
 from ..runtime import InternalError
 from ..search import Recorder
-from ..search.outcome import Ended, Point
+from ..search.outcome import Ended
 from ..searchers import STRATEGIES, stop_rules
 from .energy_delay_sums import LayerSums, SumRequest, SumResult, known_of, prove_sums, used_up
 from .layers import Layers

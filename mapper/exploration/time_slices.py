@@ -11,12 +11,12 @@ from ...arch import Architecture
 from ...workloads import Fault, InputError, Network, Workload, collect
 from ..mapping import MappingBatch
 from ..mapspace import Mapspace, Preset
-from ..problem import Problem
+from ..problem import Point, Problem
 from ..report import NetworkResult, Result, Searched
 from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
-from ..search.outcome import Ended, Point, Statistics
+from ..search.outcome import Ended, Statistics
 from .inputs import equal_layers, layers_of
 from .layer import Answered, Progress, explore_layer
 

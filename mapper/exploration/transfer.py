@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from ...workloads import Document, Network, Workload
+from ..bounds.sums import best_choice
 from ..mapping import MappingBatch, frontier, read_mapping
 from ..model import Costs, evaluate
 from ..model.figures import Mapped
 from ..problem import OBJECTIVES, ROUNDING
-from ..report import NetworkResult, Result, best_choice
+from ..report import NetworkResult, Result
 from ..search import Task
 from .inputs import layers_of
 from .start_mappings import StartMappings

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..fusion import Group, KeptTensor, Standing, Transfer, transfer_cycles
 from ..mapping import Floats, Ints
-from ..problem import Objective
+from ..problem import Objective, WeightedSum
 from ..search.options import SearchOptions
 from .family import Family
 from .grid import Grid, Kept, subsets
@@ -77,7 +77,7 @@ class Open:
         """The sums at the slopes for which its layers were solved."""
         return tuple(own for own in self.sums if not own.rough)
 
-    def corner(self, objective: Objective) -> tuple[float, float, float]:
+    def corner(self, objective: Objective | WeightedSum) -> tuple[float, float, float]:
         """Find where the objective is least above all these lines: its value, energy and cycles.
 
         Along a line between two corners the objective, which grows with both, is least at an end.
@@ -129,6 +129,10 @@ class Space:
             for kept in subsets([name for number, name in keepable if number == stage])
         }
 
+    def take_tables(self, other: "Space") -> None:
+        """Take the bounds of combinations of tiles from another space of the same family."""
+        self.tables, self.grids = other.tables, other.grids
+
     @cached_property
     def grids(self) -> dict[frozenset[str], Grid]:
         """The combinations of tiles, by the loops that retain."""
@@ -136,7 +140,7 @@ class Space:
             retained: Grid(self.family, self.tables, retained, self._check) for retained in self.family.retentions()
         }
 
-    def entries(self, objective: Objective) -> Iterator[Tiles]:
+    def entries(self, objective: Objective | WeightedSum) -> Iterator[Tiles]:
         """Yield all combinations of tiles and orders that may have a group, with their bounds."""
         for retained, grid in self.grids.items():
             for order in grid.orders:

@@ -198,7 +198,9 @@ class Family:
         yield from map(frozenset, chain.from_iterable(combinations(dims, n) for n in range(len(dims) + 1)))
 
     def keepable(self) -> list[tuple[int, str]]:
-        """List the tensors of stages that are between none and that the keeper may keep."""
+        """List the tensors of stages that are between none and that the keeper may keep; of a stage alone none."""
+        if len(self.stages) == 1:
+            return []
         level, plain = self.arch.levels[self.level], self.group()
         outer = frozenset[str]().union(*(own.keep for own in self.arch.levels[: self.level]))
         return [

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer, transfer_flows
 from ..mapping import Bools, Floats
-from ..problem import Objective
+from ..problem import Objective, WeightedSum
 from .family import Family, LoopTable
 from .stage_tables import IMPOSSIBLE, StageTables
 from .tensor_words import TensorWords
@@ -51,7 +51,7 @@ class Grid:
         """All orders of the loops, outermost first."""
         return list(permutations(self.family.loops))
 
-    def values(self, order: tuple[str, ...], objective: Objective) -> Floats:
+    def values(self, order: tuple[str, ...], objective: Objective | WeightedSum) -> Floats:
         """Bound the objective of each combination of tiles in an order, over all choices of kept tensors.
 
         It is inf where nothing fits.

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..certificate import GroupProof
 from ..fusion import GroupCosts, StepLayer
-from ..problem import ROUNDING, Effort, Objective
+from ..problem import ROUNDING, Effort, Objective, WeightedSum
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .certify import group_proof
@@ -52,13 +52,26 @@ class GroupOutcome:
 class GroupSearch:
     """A search of families: the same stages with each memory that may be the keeper."""
 
-    def __init__(self, families: Sequence[Family], objective: Objective, options: SearchOptions) -> None:
-        self.objective, limits = objective, options.limits
+    def __init__(
+        self,
+        families: Sequence[Family],
+        objective: Objective | WeightedSum,
+        options: SearchOptions,
+        known: Sequence[Space] = (),
+        enough: float = inf,
+    ) -> None:
+        """Begin; `known` are the spaces of an earlier search of these families, whose tables serve again.
+
+        The search may end where no group is below `enough`.
+        """
+        self.objective, self.enough, limits = objective, enough, options.limits
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
         self._began = time.monotonic()
         self._deadline = None if limits.seconds is None else self._began + limits.seconds
         self.spaces = [Space(family, options, self._check_time, self._deadline) for family in families]
+        for space, other in zip(self.spaces, known, strict=False):
+            space.take_tables(other)
         self.best: GroupCosts | None = None
         self.statistics = Statistics()
         self.looked_at = self.tiles = 0
@@ -91,6 +104,11 @@ class GroupSearch:
         outcome = GroupOutcome(self.best, self.lower_bound, self.statistics, self.looked_at, self.tiles)
         return self._certified(outcome) if self._certify else outcome
 
+    def bound(self) -> float:
+        """Bound all combinations of tiles; return what no group is below. Groups are not looked at."""
+        self._begin()
+        return self.lower_bound
+
     def _certified(self, outcome: GroupOutcome) -> GroupOutcome:
         """Return an outcome with its certificate, or why there is none."""
         if self.best is None:
@@ -100,6 +118,7 @@ class GroupSearch:
         waiting = [entry for _, _, entry in self._waiting if isinstance(entry, Open) and entry.sums]
         if self._at is not None and self._at not in self._waiting and isinstance(own := self._at[2], Open) and own.sums:
             waiting.append(own)
+        assert isinstance(self.objective, Objective), "parts of a whole have no certificate"
         families = [space.family for space in self.spaces]
         solved = [*self._proven, *waiting]
         proof = group_proof(families, self.objective, self.best, outcome.lower_bound, solved)
@@ -119,7 +138,7 @@ class GroupSearch:
         return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1] + at))
 
     def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
-        while self._waiting and self._waiting[0][0] < self.value * (1 - ROUNDING):
+        while self._waiting and self._waiting[0][0] < min(self.value * (1 - ROUNDING), self.enough):
             if reason := self._used_up():
                 return self.statistics.stop(reason)
             place = self._next
@@ -234,17 +253,12 @@ class GroupSearch:
 
         At first that is where the best group is, which many groups share; then at the corner of the group itself.
         """
-        by_energy, by_cycles = self.objective.powers
-        if not by_energy:
-            return None
-        if not by_cycles:
-            return 0.0
         best = self.best
         energy, cycles = (
             entry.corner(self.objective)[1:] if entry.solved or best is None else (best.energy_pj, best.cycles)
         )
-        wanted = by_cycles / by_energy * energy / cycles
-        if entry.solved:
+        wanted = self.objective.slope_at(energy, cycles)
+        if entry.solved or wanted is None:
             return wanted
         if self._slope is None or not self._slope / NEAR <= wanted <= self._slope * NEAR:
             self._slope = wanted

@@ -1,6 +1,7 @@
 """Finds the best mappings of the layers that stages are in steps, each once: for a sum of energy and cycles."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,6 +55,10 @@ class Solver:
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
         self._near: dict[int, list[MappingBatch]] = {}  # by stage, of the layers solved last
 
+    def begin_with(self, stage: int, batches: Sequence[MappingBatch]) -> None:
+        """Take mappings of a stage's layer on other machines to begin with."""
+        self._near[stage] = [*batches][:NEAR]
+
     def solve(
         self, standing: Standing, layer: StepLayer, slope: float | None, statistics: Statistics, *, root_only: bool
     ) -> Solved | None:
@@ -84,13 +89,7 @@ class Solver:
             return rooms[0] == rooms[1]
         if None in rooms or rooms[0] < rooms[1]:  # type: ignore[operator]
             return False
-        batch = solved.mapped.batch
-        level = next(i for i, own in enumerate(batch.arch.levels) if own.of_memory == self.family.keeper)
-        levels = list(batch.arch.levels)
-        for i in range(level, len(levels)):
-            if levels[i].of_memory == self.family.keeper:
-                levels[i] = replace(levels[i], capacity_bits=rooms[1])
-        return not validity(replace(batch, arch=replace(batch.arch, levels=tuple(levels))))[0]
+        return not validity(refitted(solved.mapped.batch, self.family.keeper, rooms[1]))[0]
 
     def _solve(
         self, standing: Standing, layer: StepLayer, slope: float | None, rough: Solved | None, *, root_only: bool
@@ -150,3 +149,11 @@ class Solver:
             return None
         costs = evaluate(batch, task.table, task.charges)
         return batch.take(np.argsort(costs.energy_pj + slope * costs.cycles, kind="stable")[:1])
+
+
+def refitted(batch: MappingBatch, memory: str, capacity_bits: int | None) -> MappingBatch:
+    """Return the mappings on a machine whose memory of this name has another capacity; they may not fit."""
+    levels = tuple(
+        replace(own, capacity_bits=capacity_bits) if own.of_memory == memory else own for own in batch.arch.levels
+    )
+    return replace(batch, arch=replace(batch.arch, levels=levels))

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ..mapping import Floats, Numbers, floats
 
+Point = tuple[float, float]  # cycles, energy in pJ
 ROUNDING = 1e-9  # relative; float sums and products in two orders differ by far less
 
 
@@ -57,6 +58,26 @@ class Objective:
         """Its value of an energy and cycles, or its values of many. # (mapping,)"""
         by_energy, by_cycles = self.powers
         return reduce(mul, [energy_pj] * by_energy + [cycles] * by_cycles)
+
+    def slope_at(self, energy_pj: float, cycles: float) -> float | None:
+        """The pJ that a cycle is worth where energy and cycles are these; None: only cycles count."""
+        by_energy, by_cycles = self.powers
+        return by_cycles / by_energy * energy_pj / cycles if by_energy else None
+
+
+@dataclass(frozen=True)
+class WeightedSum:
+    """Energy + slope x cycles in pJ, or cycles alone where the slope is None: an objective of parts of a whole."""
+
+    slope: float | None
+
+    def value[Figure: (float, Floats)](self, energy_pj: Figure, cycles: Figure) -> Figure:
+        """Its value of an energy and cycles, or its values of many. # (mapping,)"""
+        return cycles if self.slope is None else energy_pj + self.slope * cycles
+
+    def slope_at(self, energy_pj: float, cycles: float) -> float | None:
+        """The slope, whatever energy and cycles are."""
+        return self.slope
 
 
 OBJECTIVES: Mapping[str, Objective] = {

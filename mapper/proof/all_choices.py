@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate import BOUNDED, Choice
-from ..problem import ROUNDING
+from ..problem import ROUNDING, Point
 from ..search import Task
-from ..search.outcome import Coverage, Point
+from ..search.outcome import Coverage
 from .certify import kept_names
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator

@@ -19,8 +19,8 @@ import numpy as np
 
 from ..bounds import ObjectiveLimit, exceeds
 from ..mapping import Bools, Floats, Ints, MappingBatch, dominated
-from ..problem import ROUNDING, Objective
-from ..search.outcome import Point, reach
+from ..problem import ROUNDING, Objective, Point
+from ..search.outcome import reach
 
 Powers = tuple[int, int]  # of energy and cycles in a product
 WEIGHED: tuple[Powers, ...] = ((1, 0), (0, 1), (1, 1), (2, 1), (1, 2))  # whose bounds are of use for a front

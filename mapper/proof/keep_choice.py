@@ -11,9 +11,9 @@ import numpy as np
 from ..bounds import Bound, DimGroup, Factors, Geometric, Relaxation
 from ..certificate import BOUNDED, WEIGHED, Choice, Tree
 from ..mapping import Bools, Floats, Ints, pareto_rows
-from ..problem import ROUNDING
+from ..problem import ROUNDING, Point
 from ..search import Task
-from ..search.outcome import Coverage, Point
+from ..search.outcome import Coverage
 from .branch_and_bound import Branching, Evaluate, importance
 from .certify import kept_names
 from .chain_groups import rows_of

@@ -8,9 +8,9 @@ import numpy as np
 from ..bounds import ideal
 from ..certificate import FRONT, LayerProof
 from ..mapping import MappingBatch
-from ..problem import ROUNDING, Objective
+from ..problem import ROUNDING, Objective, Point
 from ..search import Task
-from ..search.outcome import Ended, Evidence, FrontProof, Outcome, Point, StageProof, Statistics
+from ..search.outcome import Ended, Evidence, FrontProof, Outcome, StageProof, Statistics
 from .all_choices import AllChoices
 from .certify import certified_layer
 from .incumbents import FrontIncumbents, Incumbents, without_equals

@@ -14,7 +14,7 @@ import numpy as np
 from ..bounds import Relaxation
 from ..mapping import Bools, Floats
 from ..mapspace import KeepChoices
-from ..search.outcome import Point
+from ..problem import Point
 from .work import Work
 
 FEW = 64  # choices; so many are bounded one by one, whatever their sums

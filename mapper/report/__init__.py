@@ -6,7 +6,6 @@ from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
-from .network_edp import LayerBounds, LeastSum, best_choice, crossing, edp_bound
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
@@ -21,8 +20,6 @@ __all__ = [
     "Drawing",
     "Json",
     "Neighbour",
-    "LayerBounds",
-    "LeastSum",
     "NetworkResult",
     "Renderer",
     "Result",
@@ -31,16 +28,13 @@ __all__ = [
     "Printable",
     "TextTable",
     "Why",
-    "best_choice",
     "compare_with_timeloop",
     "beside_json",
     "beside_text",
     "comparison",
     "comparison_json",
-    "crossing",
     "difference_json",
     "difference_text",
-    "edp_bound",
     "energy_unit",
     "exact_front",
     "register",

@@ -7,6 +7,7 @@ from typing import override
 
 from ...workloads import variant
 from ..bounds import Ideal
+from ..bounds.sums import edp_bound
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Ended, Statistics
 from ..store import known_line
@@ -15,7 +16,6 @@ from . import tables
 from .front import front_table
 from .layer_tables import layer_tables
 from .layered import Layered
-from .network_edp import edp_bound
 from .result import Result
 from .show import Printable
 from .transformed import network_title, transformations

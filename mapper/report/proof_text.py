@@ -6,10 +6,10 @@ from itertools import takewhile
 
 import numpy as np
 
+from ..bounds.sums import least_by_edp
 from ..model.figures import Mapped
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
-from .network_edp import least_by_edp
 from .tables import TextTable
 
 LONGER = 6  # times the time limit

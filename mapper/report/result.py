@@ -6,6 +6,7 @@ from typing import override
 
 from ...energy import area_um2
 from ..bounds import Ideal, ideal
+from ..bounds.sums import LayerBounds, LeastSum
 from ..model import Costs
 from ..model.figures import Mapped, binding, bound_text
 from ..problem import Problem
@@ -18,7 +19,6 @@ from .described import ProblemResult, Searched
 from .front import front_table
 from .layered import Layered
 from .loop_nest import loop_nest
-from .network_edp import LayerBounds, LeastSum
 from .show import Printable
 from .transformed import searched_space
 from .why import Why

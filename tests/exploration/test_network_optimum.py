@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import NetworkResult, SearchOptions, explore, result_json
+from ruby_map.mapper.bounds.sums import LayerBounds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.exploration import energy_delay_sums as least_sums
 from ruby_map.mapper.exploration import network
 from ruby_map.mapper.exploration.layers import Layers
@@ -19,7 +20,6 @@ from ruby_map.mapper.exploration.spread import search_layers
 from ruby_map.mapper.exploration.time_slices import Study
 from ruby_map.mapper.mapping import frontier
 from ruby_map.mapper.problem import Problem
-from ruby_map.mapper.report import LayerBounds, LeastSum, best_choice, edp_bound
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.runtime.checkpoint import Checkpoint
 from ruby_map.workloads import InputError, Network

@@ -4,7 +4,7 @@ from math import sqrt
 
 import pytest
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.report.network_edp import edp_bound
+from ruby_map.mapper.bounds.sums import edp_bound
 from ruby_map.workloads import Network, shaped
 
 COLUMNS = {"delay": "cycles", "energy": "energy_pj", "edp": "edp"}

@@ -2,7 +2,7 @@
 
 from .coverage import Coverage
 from .ended import MOST_CHAINS, MOST_COARSE, MOST_KEPT, MOST_NAMED, STEPS_A_ROW, Ended
-from .evidence import Evidence, FrontProof, Point, Proven, StageProof, reach
+from .evidence import Evidence, FrontProof, Proven, StageProof, reach
 from .outcome import Answer, Outcome
 from .statistics import REFUSED, UNANSWERED, Statistics
 
@@ -17,7 +17,6 @@ __all__ = [
     "MOST_NAMED",
     "MOST_COARSE",
     "Outcome",
-    "Point",
     "Proven",
     "REFUSED",
     "STEPS_A_ROW",

@@ -7,10 +7,8 @@ import numpy as np
 
 from ...certificate import LayerProof
 from ...mapping import Floats, pareto_rows
-from ...problem import ROUNDING
+from ...problem import ROUNDING, Point
 from .coverage import Coverage
-
-Point = tuple[float, float]  # cycles, energy in pJ
 
 
 def reach(front_pj: Floats, front_cycles: Floats, energy_pj: Floats, cycles: Floats) -> Floats:

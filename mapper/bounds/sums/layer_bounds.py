@@ -13,9 +13,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from ..mapping import Bools, Floats
-from ..problem import ROUNDING
-from ..search.outcome import Point
+from ...mapping import Bools, Floats
+from ...problem import ROUNDING, Point
 
 FIRST_SLOPES = 33  # at which h is bounded first; then wherever the bound of the EDP is least
 MOST_SLOPES = 120

@@ -1,0 +1,71 @@
+"""The parts that a plan of some nodes may have: layers alone, fused groups, operations; before anything is applied."""
+
+from collections.abc import Iterator, Sequence
+
+from ...arch import Architecture
+from ...workloads import Fault, InputError
+from ..fusion import Group, boxes, stages_of
+from ..networks import Graph, Part
+
+MOST_STAGES = 4  # of a fused group
+
+
+def candidates(graph: Graph, names: Sequence[str], keeper: str, arch: Architecture) -> list[Part]:
+    """List the parts of these nodes: each node alone, and each group of layers whose inner words nobody else reads."""
+    parts = []
+    for name in names:
+        layer = graph.nodes[name].layer
+        if layer is None:
+            parts.append(Part(operations=(name,)))
+        else:
+            parts.append(Part((name,), group=Group((layer,), (), keeper)))
+            parts += _fused(graph, name, keeper, arch)
+    return parts
+
+
+def _fused(graph: Graph, last: str, keeper: str, arch: Architecture) -> Iterator[Part]:
+    """Yield the groups that end with a layer."""
+    seen, waiting = {frozenset({last})}, [frozenset({last})]
+    while waiting:
+        inside = waiting.pop()
+        for more in _grown(graph, inside):
+            layers = [name for name in graph.nodes if name in more and graph.nodes[name].layer is not None]
+            if more in seen or len(layers) > MOST_STAGES:
+                continue
+            seen.add(more)
+            waiting.append(more)
+            between = tuple(name for name in graph.nodes if name in more and name not in layers)
+            part = _part(graph, tuple(layers), between, keeper, arch)
+            if part is not None:
+                yield part
+
+
+def _grown(graph: Graph, inside: frozenset[str]) -> Iterator[frozenset[str]]:
+    """Yield the sets with one maker more of what some node inside reads, and the operation that stands between."""
+    makers = {maker for name in inside for read in graph.nodes[name].reads for maker in read.makers}
+    for maker in sorted(makers - inside):
+        if not inside.issuperset(graph.readers[maker]):
+            continue
+        operator = graph.nodes[maker].operator
+        if operator is None:
+            yield inside | {maker}
+        elif operator.rows:
+            (before,) = graph.nodes[maker].reads
+            if len(before.makers) == 1 and not before.outside and graph.readers[before.makers[0]] == (maker,):
+                yield inside | {maker, *before.makers}
+
+
+def _part(
+    graph: Graph, layers: tuple[str, ...], between: tuple[str, ...], keeper: str, arch: Architecture
+) -> Part | None:
+    """Make the part of some layers; None where no group of them can be executed in this memory."""
+    try:
+        stages, links = stages_of(graph.network, layers, lambda message: Fault("", None, "", message))
+        group = Group(stages, links, keeper)
+        boxes(group)
+        level = next(i for i, own in enumerate(arch.levels) if own.name == keeper)
+        for stage in range(len(stages)):
+            arch.with_resident(level, group.resident(stage))
+    except (InputError, ValueError):
+        return None
+    return Part(layers, between, (), group)

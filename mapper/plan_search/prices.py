@@ -1,0 +1,144 @@
+"""What is known of the price of each part: bounds and mappings, at the slopes for which it was searched."""
+
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from math import inf, sqrt
+
+from ...workloads import Workload
+from ..fusion import Group, GroupCosts, Standing, StepLayer
+from ..group_search import refitted
+from ..model import validity
+from ..model.figures import Mapped
+from ..problem import ROUNDING, Point
+from .states import Machine
+
+Slope = float | None  # pJ a cycle; None: only cycles count
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What every mapping of a part needs: energy, cycles, and energy + slope x cycles at some slopes."""
+
+    energy_pj: float = 0.0
+    cycles: float = 0.0
+    edp: float = 0.0
+    sums: tuple[tuple[float, float], ...] = ()  # slope, pJ; ascending
+
+    def least(self, slope: Slope) -> float:
+        """Bound energy + slope x cycles: above a proven slope cycles count more, below it energy is what is left."""
+        if slope is None:
+            return self.cycles
+        best = max(self.energy_pj + slope * self.cycles, 2 * sqrt(slope * self.edp))
+        for known, least in self.sums:
+            if slope >= known:
+                best = max(best, least + (slope - known) * self.cycles)
+            else:
+                best = max(best, least * slope / known + self.energy_pj * (1 - slope / known))
+        for (low, least), (high, more) in pairwise(self.sums):
+            if low < slope < high:  # least sums are concave in the slope
+                best = max(best, least + (more - least) * (slope - low) / (high - low))
+        return best
+
+    def with_sum(self, slope: Slope, least: float) -> "Floor":
+        """Add what is proven at a slope."""
+        if slope is None:
+            return replace(self, cycles=max(self.cycles, least))
+        sums = dict(self.sums)
+        sums[slope] = max(least, sums.get(slope, 0.0))
+        return replace(self, sums=tuple(sorted(sums.items())))
+
+
+@dataclass(eq=False)
+class Price:
+    """What is known of the layers of a part, with what lasts longer beside them."""
+
+    group: Group
+    floor: Floor
+    costs: list[GroupCosts] = field(default_factory=list)  # with mappings
+    steps: dict[Slope, int] = field(default_factory=dict)  # by slope how far it was searched: see work.py
+    none: bool = False  # whether it has no mapping
+
+    def best(self, slope: Slope) -> GroupCosts | None:
+        """The known mappings with the least sum, the first of equal ones."""
+        return min(self.costs, key=lambda own: _sum(own, slope), default=None)
+
+    def value(self, slope: Slope) -> float:
+        """The least known sum; inf without mappings."""
+        best = self.best(slope)
+        return inf if best is None else _sum(best, slope)
+
+
+class Prices:
+    """The prices of all groups. With less room nothing costs less; mappings that fit in less room serve there, too."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.every: dict[Group, Price] = {}
+        self._related: dict[Group, list[Price]] = {}  # equal but for the room that is taken
+        self._of_stages: dict[tuple[Workload, ...], list[Price]] = {}
+
+    def add(self, group: Group, floor: Floor) -> Price:
+        """Begin a price."""
+        price = self.every[group] = Price(group, floor)
+        self._related.setdefault(replace(group, reserved=()), []).append(price)
+        self._of_stages.setdefault(group.stages, []).append(price)
+        return price
+
+    def related(self, group: Group) -> list[GroupCosts]:
+        """List known mappings of the same layers beside other tensors, the nearest first."""
+        near = self._related.get(replace(group, reserved=()), [])
+        far = self._of_stages.get(group.stages, [])
+        return [own for price in [*near, *far] for own in price.costs]
+
+    def learn(self, price: Price, slope: Slope, least: float, costs: GroupCosts | None) -> None:
+        """Note what was found out of a price, and what follows for those with more or less room."""
+        self._learn(price, slope, least, costs)
+        for other in self._related[replace(price.group, reserved=())]:
+            if other is price:
+                continue
+            fewer = _no_more(price.group, other.group)
+            fitting = None
+            if costs is not None and (not fewer or least >= _sum(costs, slope) * (1 - ROUNDING)):
+                fitting = self._fitted(costs, other.group)
+            if fewer or fitting is not None:
+                self._learn(other, slope, least if fewer else 0.0, fitting)
+
+    def _learn(self, price: Price, slope: Slope, least: float, costs: GroupCosts | None) -> None:
+        if least == inf:
+            price.none = True
+        else:
+            price.floor = price.floor.with_sum(slope, least)
+        if costs is not None and all(_sum(costs, slope) < _sum(own, slope) * (1 - ROUNDING) for own in price.costs):
+            price.costs.append(costs)
+
+    def _fitted(self, costs: GroupCosts, group: Group) -> GroupCosts | None:
+        """Put mappings beside what lasts in another group; None where they find no room."""
+        own = costs.standing.group
+        standing = Standing(replace(own, reserved=group.reserved), self.machine.arch)
+        mapped: dict[StepLayer, Mapped] = {}
+        for layer, before in costs.mapped.items():
+            try:
+                arch = standing.machine(layer)
+            except ValueError:
+                return None
+            batch = refitted(before.batch, group.keeper, arch.levels[standing.level].capacity_bits)
+            if validity(batch)[0]:
+                return None
+            mapped[layer] = replace(before, batch=batch)
+        return replace(costs, standing=standing, mapped=mapped)
+
+
+def _no_more(group: Group, other: Group) -> bool:
+    """Whether in every stage at most so much room is taken."""
+    none = (0,) * len(group.stages)
+    return all(a <= b for a, b in zip(group.reserved or none, other.reserved or none, strict=True))
+
+
+def weighted(point: Point, slope: Slope) -> float:
+    """Energy + slope x cycles of a point."""
+    cycles, energy_pj = point
+    return cycles if slope is None else energy_pj + slope * cycles
+
+
+def _sum(costs: GroupCosts, slope: Slope) -> float:
+    return weighted((float(costs.cycles), costs.energy_pj), slope)

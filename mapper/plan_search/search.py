@@ -1,0 +1,198 @@
+"""Searches plans at fixed slopes: the way with the least bounds says which prices are searched next.
+
+At a slope every part has a price, energy + slope x cycles, of which a bound and a value are known. The way through the
+states with the least bounds is below every plan, the way with the least values is a plan. Of the prices on the first
+those that are open are searched further, until both are the same or nothing on it is open.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from math import inf
+
+from ..bounds import ideal
+from ..fusion import Group, GroupCosts, Standing
+from ..mapspace import Preset
+from ..model.figures import Mapped
+from ..networks import Graph, layers_of
+from ..problem import ROUNDING
+from ..runtime import Workers
+from ..search.options import SearchOptions
+from ..search.outcome import Ended, Statistics
+from .prices import Floor, Price, Prices, Slope, weighted
+from .states import Machine, Move, States, TooManyError, nameless
+from .ways import Way, least_through, least_way
+from .work import SEARCHED, FoundPrice, PriceRequest, PriceStudy, search_price
+
+MOST_HELD = (None, 4, 3, 2, 1, 0)  # tensors in the memory between parts: fewer where there are too many states
+
+
+@dataclass(frozen=True)
+class KnownLayer:
+    """What is known of a layer alone."""
+
+    floor: Floor
+    mapped: tuple[Mapped, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Nodes that hand each other tensors, and how often they occur."""
+
+    states: States
+    count: int
+
+
+@dataclass(frozen=True)
+class AtSlope:
+    """What is known at a slope: no plan has a sum below `least`, and this way through each component has `value`."""
+
+    slope: Slope
+    least: float
+    value: float
+    ways: tuple[Way, ...]
+
+
+@dataclass(eq=False)
+class PlanSearch:
+    """A search of the plans of a network in one memory."""
+
+    graph: Graph
+    machine: Machine
+    mapspace: Preset
+    options: SearchOptions
+    alone: Mapping[str, KnownLayer]
+    deadline: float | None = None  # by time.monotonic
+    gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
+    statistics: Statistics = field(default_factory=Statistics)
+    searched: int = 0  # prices
+
+    def __post_init__(self) -> None:
+        self.prices = Prices(self.machine)
+        self.components = [self._component(names) for names in self.graph.components]
+        for component in self.components:
+            for move in component.states.moves:
+                if move.group is not None and move.group not in self.prices.every:
+                    self.prices.add(move.group, self._first_floor(move.group))
+        for name, known in self.alone.items():
+            self._begin(name, known)
+
+    def _component(self, names: Sequence[str]) -> Component:
+        count = self.graph.nodes[names[0]].count
+        for most in MOST_HELD:
+            try:
+                return Component(States(self.graph, names, self.machine, most), count)
+            except TooManyError:
+                if most == MOST_HELD[-1]:
+                    raise
+        raise AssertionError("the last of them returns or raises")
+
+    def _first_floor(self, group: Group) -> Floor:
+        """What the last stage of a group needs in any case; of those before it some words may not be needed."""
+        machine, last = self.machine, len(group.stages) - 1
+        arch = machine.arch.with_resident(machine.level, group.resident(last))
+        least = ideal(arch, group.stages[-1], machine.energies, machine.charges)
+        return Floor(least.energy_pj, float(least.cycles))
+
+    def _begin(self, name: str, known: KnownLayer) -> None:
+        """Note what is known of a layer alone."""
+        layer = self.graph.nodes[name].layer
+        assert layer is not None, "it is a layer"
+        group = nameless(Group((layer,), (), self.machine.keeper))
+        price = self.prices.every.get(group)
+        if price is None:
+            return
+        price.floor = replace(
+            known.floor,
+            energy_pj=max(known.floor.energy_pj, price.floor.energy_pj),
+            cycles=max(known.floor.cycles, price.floor.cycles),
+        )
+        if not price.costs:
+            standing = Standing(group, self.machine.arch)
+            layers = layers_of(standing)
+            energies, charges = self.machine.energies, self.machine.charges
+            price.costs = [
+                GroupCosts(standing, energies, charges, layers, dict.fromkeys(layers, own)) for own in known.mapped
+            ]
+
+    def at(self, slope: Slope, progress: Callable[["PlanSearch", AtSlope], None] | None = None) -> AtSlope:
+        """Search the plans at a slope."""
+        jobs = self.options.cluster or self.options.jobs
+        study = PriceStudy(self.machine, self.mapspace, replace(self.options, jobs=1, cluster=None))
+        with closing(Workers(search_price, study, jobs)) as workers:
+            while True:
+                found, requests = self._look(slope)
+                if progress is not None:
+                    progress(self, found)
+                if not requests or self._late:
+                    return found
+                for result in workers.in_order(requests, 1, None):
+                    self._learn(requests[result.number], result)
+
+    @property
+    def _late(self) -> bool:
+        if self.deadline is None or time.monotonic() < self.deadline:
+            return False
+        self.statistics.stop(Ended.TIME_LIMIT)
+        return True
+
+    def _look(self, slope: Slope) -> tuple[AtSlope, list[PriceRequest]]:
+        """Find the ways with the least bounds and values, and what is to be searched on the former."""
+        least, value, ways, enough = 0.0, 0.0, list[Way](), dict[Group, float]()
+        wanted: dict[Group, None] = {}
+        for component in self.components:
+            below = least_way(component.states, lambda move: self._least(move, slope))
+            best = least_way(component.states, lambda move: self._value(move, slope))
+            least, value = least + component.count * below.sum_pj, value + component.count * best.sum_pj
+            ways.append(best)
+            if below.sum_pj < best.sum_pj * (1 - max(ROUNDING, self.gap)):
+                wanted |= {
+                    move.group: None for move in below.moves if move.group is not None and self._open(move, slope)
+                }
+                self._add_enough(component.states, best.sum_pj, slope, enough)
+        requests = [self._request(number, group, slope, enough) for number, group in enumerate(wanted)]
+        return AtSlope(slope, min(least, value), value, tuple(ways)), requests
+
+    def _price(self, move: Move) -> Price | None:
+        return None if move.group is None else self.prices.every[move.group]
+
+    def _least(self, move: Move, slope: Slope) -> float:
+        price, beside = self._price(move), weighted(move.beside, slope)
+        if price is None:
+            return beside
+        return inf if price.none else beside + price.floor.least(slope)
+
+    def _value(self, move: Move, slope: Slope) -> float:
+        price, beside = self._price(move), weighted(move.beside, slope)
+        return beside if price is None else beside + price.value(slope)
+
+    def _open(self, move: Move, slope: Slope) -> bool:
+        """Whether more can be known of the price of a move."""
+        price = self._price(move)
+        if price is None or price.steps.get(slope, 0) >= SEARCHED:
+            return False
+        return price.floor.least(slope) < price.value(slope) * (1 - ROUNDING)
+
+    def _add_enough(self, states: States, value: float, slope: Slope, enough: dict[Group, float]) -> None:
+        """Note from which price on a group is in no better plan than the best that is known."""
+        through = least_through(states, lambda move: self._least(move, slope))
+        for move, least in zip(states.moves, through, strict=True):
+            price = self._price(move)
+            if price is not None and least < inf:
+                own = price.floor.least(slope) + value - least
+                enough[price.group] = max(enough.get(price.group, 0.0), own)
+
+    def _request(self, number: int, group: Group, slope: Slope, enough: Mapping[Group, float]) -> PriceRequest:
+        price = self.prices.every[group]
+        step = SEARCHED if len(group.stages) == 1 else price.steps.get(slope, 0) + 1
+        start = tuple(own.batch for costs in self.prices.related(group) for own in list(costs.mapped.values())[:1])[:2]
+        seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
+        return PriceRequest(number, group, slope, step, start, enough.get(group, inf), seconds)
+
+    def _learn(self, request: PriceRequest, result: FoundPrice) -> None:
+        price = self.prices.every[request.group]
+        price.steps[request.slope] = request.step
+        self.prices.learn(price, request.slope, result.least, result.costs)
+        self.statistics.add(result.statistics)
+        self.searched += 1

@@ -21,7 +21,7 @@ from .show import Printable
 from .transformed import network_title, transformations
 
 MOST_NAMED = 20  # of the layers that were not searched
-MOST_NAMES = 3  # of those that are equal to a layer
+MOST_EQUAL = 3  # of those that are equal to a layer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -218,8 +218,8 @@ def _listed(names: Sequence[str]) -> str:
     >>> _listed(("b", "c", "d")), _listed(("b", "c", "d", "e", "f"))
     ('b, c, d', 'b, c, d and 2 more')
     """
-    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    more = f" and {len(names) - MOST_EQUAL} more" if len(names) > MOST_EQUAL else ""
+    return ", ".join(names[:MOST_EQUAL]) + more
 
 
 def _proof(network: NetworkResult, gap: float) -> str:

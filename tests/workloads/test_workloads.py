@@ -177,9 +177,12 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         path = tmp_path / f"example{index}.yaml"
         path.write_text(text)
         found.append(load_workload(path))
-    conv1, strided, two_layers, block, attention, residual = found
+    conv1, strided, two_layers, block, attention, residual, equal = found
     assert isinstance(attention, Network)
     assert isinstance(residual, Network)
+    assert isinstance(equal, Network)
+    assert [layer.name for layer in distinct_layers(equal)] == ["first"]
+    assert (equal.sources("second"), equal.sources("add")) == (("first",), ("second", "image"))
     assert residual.order == ("expand", "depthwise", "project", "add", "pool")
     assert [edge.through for edge in attention.edges] == ["softmax"]
     assert isinstance(conv1, Workload)

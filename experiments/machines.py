@@ -64,7 +64,8 @@ def searched(machine: str, model: str, seconds: int, layers: int | None) -> dict
     """Search a network, or its first `layers`, and tell."""
     network = load_workload(model)
     assert isinstance(network, Network)
-    network = replace(network, layers=network.layers[:layers])
+    if layers is not None:
+        network = Network(network.name, network.layers[:layers], network.tokens)
     network_result = explore(machine, network, "ruby-s", SearchOptions(budget=f"{seconds}s"))
     assert isinstance(network_result, NetworkResult)
     result = row(machine, model, network_result)

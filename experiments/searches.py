@@ -20,6 +20,7 @@ from joblib import Parallel, delayed
 from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import EnergyTable, energy_table
 from ruby_map.mapper import Result, SearchOptions, explore
+from ruby_map.mapper.exploration import equal_layers
 from ruby_map.workloads import Network, load_workload
 
 if TYPE_CHECKING:
@@ -53,10 +54,12 @@ def jobs_option(parser: argparse.ArgumentParser) -> None:
 
 
 def layers_of(network: str, quick: Iterable[str] = ()) -> dict[str, int]:
-    """The layers of a network of the library, all or those of `quick`, with their counts."""
+    """The layers of a network of the library, all or those of `quick`, of equal ones the first, with their counts."""
     loaded, only = load_workload(network), set(quick)
     assert isinstance(loaded, Network)
-    return {f"{network}/{layer.name}": count for layer, count in loaded.layers if not only or layer.name in only}
+    groups = [[loaded.layers[number] for number in group] for group in equal_layers([own for own, _ in loaded.layers])]
+    counts = {group[0][0].name: sum(count for _, count in group) for group in groups}
+    return {f"{network}/{name}": count for name, count in counts.items() if not only or name in only}
 
 
 def edition() -> str:

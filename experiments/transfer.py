@@ -22,7 +22,7 @@ from ruby_map.arch import Architecture, load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper import Result as Found
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.exploration import StartMappings, equal_layers, layers_of
+from ruby_map.mapper.exploration import StartMappings, distinct_layers
 from ruby_map.mapper.mapping import read_outline, together, write_mapping
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate
@@ -98,11 +98,9 @@ def layer_class(layer: Workload) -> str:
 
 def distinct(networks: Sequence[str]) -> Layers:
     """The layers of networks, those of equal shape in a network once."""
-    by_name = {}
-    for network in networks:
-        layers = layers_of(load_workload(network))
-        by_name |= {f"{network}/{layers[group[0]].name}": layers[group[0]] for group in equal_layers(layers)}
-    return by_name
+    return {
+        f"{network}/{layer.name}": layer for network in networks for layer in distinct_layers(load_workload(network))
+    }
 
 
 def reference(arch: Architecture, layer: Workload, mappings: int) -> Found:
@@ -196,7 +194,7 @@ CHOICES: dict[str, Callable[[Over, Layers], Iterator[float]]] = {
 def tokens(arch: Architecture, source_tokens: int, target_tokens: int, mappings: int) -> dict[str, float]:
     """BERT's layers at one number of tokens from the same layers at another: EDP over the reference."""
     sources, targets = (
-        {layer.name: layer for layer in layers_of(load_workload(f"bert_base_{number}"))}
+        {layer.name: layer for layer in distinct_layers(load_workload(f"bert_base_{number}"))}
         for number in (source_tokens, target_tokens)
     )
     pool = {name: reference(arch, layer, mappings) for name, layer in sources.items()}

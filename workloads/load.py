@@ -36,6 +36,10 @@ class Counted(Linked):
     count: Count = 1
 
 
+# the keys of an entry that say how a layer stands in its network, and not what it computes
+_STANDING = {"name", *(field.alias or key for key, field in Counted.model_fields.items())}
+
+
 class Reference(Counted):
     """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
 
@@ -198,18 +202,24 @@ def _library_names() -> list[str]:
 
 
 def library_workloads() -> Mapping[str, tuple[str, ...]]:
-    """The names in the library with the layers of each network; a single layer has none.
+    """The names in the library with the layers of each network, equal ones once, by the first; a single layer has none.
 
-    Reads names and nothing else, by libyaml where it is there: checking all files takes half a second. The library's
+    Reads entries and checks nothing, by libyaml where it is there: checking all files takes seconds. The library's
     files are ours, and the tests check them.
     """
-    return {name: _names_of_layers(name) for name in _library_names()}
+    return {name: tuple(own[0] for own in _names_of_layers(name).values()) for name in _library_names()}
 
 
 @cache
-def _names_of_layers(name: str) -> tuple[str, ...]:
+def _names_of_layers(name: str) -> Mapping[str, list[str]]:
+    """The names of the layers of a network of the library, by what they compute; operations are no layers."""
     data = yaml.load((LIBRARY / f"{name}.yaml").read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return tuple(entry.get("name") or entry["layer"] for entry in data.get("layers", ()))
+    names: dict[str, list[str]] = {}
+    for entry in data.get("layers", ()):
+        if "op" not in entry:
+            computed = {key: value for key, value in entry.items() if key not in _STANDING}
+            names.setdefault(repr(sorted(computed.items())), []).append(entry["name"])
+    return names
 
 
 def _is_path(spec: str) -> bool:
@@ -260,7 +270,8 @@ def load_workload(spec: str | Path) -> Workload | Network:
 
 def _hint(name: str) -> str:
     library = library_workloads()
-    full = [*library, *(f"{network}/{layer}" for network, layers in library.items() for layer in layers)]
+    inside = {network: [name for names in _names_of_layers(network).values() for name in names] for network in library}
+    full = [*library, *(f"{network}/{layer}" for network, layers in inside.items() for layer in layers)]
     ending = [choice for choice in full if choice.endswith(f"/{name}")]
     if ending and name:
         return f'; did you mean "{ending[0]}"?'

@@ -29,7 +29,7 @@ from ..search.options import SearchOptions
 from ..searchers import option_faults
 from ..store import Store
 from .diagnose import exceeded_limits
-from .inputs import Spec, layers_of, load
+from .inputs import Spec, load
 from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
@@ -82,7 +82,7 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
 
     Of `request` it takes what a search begins with and whom it tells.
     """
-    warn_of_rounding(study.arch, layers_of(study.work))
+    warn_of_rounding(study.arch, study.layers)
     held = StoredLayers(store, study) if (store := request.get("store")) else None
     study = held.with_starts if held else study
     if beginnings := request.get("start_from"):

@@ -44,7 +44,7 @@ def load(
         raise InputError(dict.fromkeys(faults))  # a file may be both inputs
     machine = _of_all_layers(machine, arch, work, more)
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
-    for layer in layers_of(work):
+    for layer in distinct_layers(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]
         collect(faults, lambda layer=layer: _check_fit(machine, layer, source, arch, more))  # type: ignore[misc]
     if faults:
@@ -58,10 +58,9 @@ def _of_all_layers(
     """Return the machine of all layers of a network. Raises InputError where its file makes another one of a layer."""
     if isinstance(arch, Architecture) or isinstance(work, Workload):
         return machine
-    spec, layers = os.fspath(arch), layers_of(work)
+    spec, layers = os.fspath(arch), distinct_layers(work)
     for document in [document for document in arch_documents(spec, more) if document is not None]:
         for keys in document.mentions((), "maximize_dims"):
-            layers = [layers[numbers[0]] for numbers in equal_layers(layers)]
             made = [load_arch(spec, workload=layer, more=more) for layer in layers]
             if differing := [layer.name for layer, one in zip(layers, made, strict=True) if one != made[0]]:
                 rule = f"has other factors for {differing[0]} than for {layers[0].name}, but a network has one machine"
@@ -161,6 +160,12 @@ def _common(workload: Workload | Network | None) -> Workload | None:
 def layers_of(workload: Workload | Network) -> list[Workload]:
     """List the layers of a network, in turn; a single layer is listed alone."""
     return [workload] if isinstance(workload, Workload) else [layer for layer, _ in workload.layers]
+
+
+def distinct_layers(workload: Workload | Network) -> list[Workload]:
+    """List the layers of a network, of equal ones the first."""
+    layers = layers_of(workload)
+    return [layers[numbers[0]] for numbers in equal_layers(layers)]
 
 
 def equal_layers(layers: Sequence[Workload]) -> list[list[int]]:

@@ -17,7 +17,7 @@ from ..runtime import Part, State
 from ..search import Task
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
-from .inputs import equal_layers, layers_of
+from .inputs import distinct_layers, equal_layers, layers_of
 from .layer import Answered, Progress, explore_layer
 
 SLICE_SECONDS = (
@@ -55,9 +55,7 @@ class Study:
         options: SearchOptions,
     ) -> Self:
         """Make the study of all layers of `work`; `problem` makes that of a layer, all on one machine with one goal."""
-        layers = layers_of(work)
-        problems = tuple(problem(layers[group[0]]) for group in equal_layers(layers))
-        return cls(work, problems, mapspace, distinct, options)
+        return cls(work, tuple(map(problem, distinct_layers(work))), mapspace, distinct, options)
 
     @cached_property
     def groups(self) -> list[list[int]]:
@@ -105,14 +103,14 @@ class Study:
             raise NoMapspaceError(error.faults) from error
 
     def spaces(self) -> tuple[list[Mapspace], list[Fault]]:
-        """Make the mapspaces of all layers, equal ones too, and say why others have none.
+        """Make the mapspaces of all layers, of equal ones the first's, and say why others have none.
 
         Raises InputError with the faults of all layers where no layer has a mapspace.
         """
         faults: list[Fault] = []
         every = [
             collect(faults, lambda layer=layer: Mapspace(self.arch, layer, self.mapspace, distinct=self.distinct))  # type: ignore[misc]
-            for layer in layers_of(self.work)
+            for layer in self.layers
         ]
         made = [space for space in every if space is not None]
         if not made:

@@ -21,6 +21,7 @@ from .show import Printable
 from .transformed import network_title, transformations
 
 MOST_NAMED = 20  # of the layers that were not searched
+MOST_EQUAL = 3  # of those that are equal to a layer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,11 +205,21 @@ def _summed(searches: Sequence[Statistics], interrupted: bool) -> Statistics:
 
 def _notes(network: NetworkResult) -> Iterator[str]:
     """Yield which layers are searched once for several, and which use little of the array."""
-    for (result, _), names in zip(network.layers, network.alike, strict=False):
-        if names:
-            yield f"{result.workload.name} counts for {', '.join(names)} too: the same dims and tensors"
+    rows = zip(network.layers, network.alike, strict=False)
+    if equal := [f"{result.workload.name} counts for {_listed(names)} too" for (result, _), names in rows if names]:
+        yield "\n".join(equal) + ": the same dims and tensors"
     if idle := [result.workload.name for result, _ in network.layers if result.found and result.hint]:
         yield f"hint         few MAC units or axes are used, as the report of a layer says, by {', '.join(idle)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """List names, those of a long list as a number: JSON has all.
+
+    >>> _listed(("b", "c", "d")), _listed(("b", "c", "d", "e", "f"))
+    ('b, c, d', 'b, c, d and 2 more')
+    """
+    more = f" and {len(names) - MOST_EQUAL} more" if len(names) > MOST_EQUAL else ""
+    return ", ".join(names[:MOST_EQUAL]) + more
 
 
 def _proof(network: NetworkResult, gap: float) -> str:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ...arch import check_fit
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
-from ..exploration import layers_of
+from ..exploration import distinct_layers
 from .energy import Energies
 from .expressions import ExpressionError
 from .plan import Plan, design_values
@@ -65,6 +65,6 @@ def _fit_faults(document: Document, plan: Plan, design: int, workload: Workload 
     except InputError as error:
         return _of_design(plan, design, error.faults)
     faults: list[Fault] = []
-    for layer in layers_of(workload):
+    for layer in distinct_layers(workload):
         collect(faults, lambda layer=layer: check_fit(machine, layer, machine.name))  # type: ignore[misc]
     return faults

@@ -47,7 +47,7 @@ def test_transformed_networks_have_the_same_edges(name):
 
 def test_networks_without_edges_are_those_of_before():
     """Checkpoints that were written before networks had edges are read: the hash is that of then."""
-    assert load_workload("resnet18").edges == ()
+    assert load_workload("deepbench").edges == ()
     assert fingerprint(replace(NETWORK, edges=())) == BEFORE
     assert fingerprint(NETWORK) != BEFORE
 

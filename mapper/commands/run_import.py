@@ -44,7 +44,7 @@ def run(request: ImportRequest) -> int:
         print_result(text, nl=False)
     else:
         write_whole(request.out, text)
-        print_message(f"{request.out}: {len(imported.layers)} layers, {imported.macs:,} MACs")
+        print_message(f"{request.out}: {imported.title}")
     for line in left_out_lines(imported):
         print_message(line)
     return FOUND

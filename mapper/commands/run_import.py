@@ -14,7 +14,7 @@ from .ruby_import import ImportRequest
 
 
 def run(request: ImportRequest) -> int:
-    """Write the layers of MODEL as a network file for ruby-map, equal ones counted; what is left out is named.
+    """Write the layers and operations of MODEL as a network file for ruby-map; what is left out is named.
 
     Of an accelerator write an architecture file.
 

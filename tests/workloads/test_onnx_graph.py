@@ -296,16 +296,17 @@ def test_what_is_left_out_makes_inputs_of_the_network(tmp_path):
         node("MatMul", ["X", "W"], "a", name="first"),
         node("Einsum", ["a", "a"], "/mid/out", name="e", equation="ij,ij->ij"),
         node("Relu", ["/mid/out"], "b", name="act"), node("NonZero", "b", "places"),
+        node("Compress", ["b", "k"], "some"),
         node("MatMul", ["b", "W"], name="last"),
     ]  # fmt: skip
-    model = (nodes, {"X": [4, 4], "unread": [3]}, {"W": [4, 4]})
+    model = (nodes, {"X": [4, 4], "unread": [3]}, {"W": [4, 4], "k": [16]})
     found = network(tmp_path, *model)
     assert found.inputs == (("X", (4, 4)), ("mid.out", (4, 4)))
     assert edges(found) == {("first", "Inputs"): "X", ("last", "Inputs"): "act"}
     assert operations(found) == {"act": ("relu", ("mid.out",), (4, 4))}
     assert left_out_lines(imported(tmp_path, *model)) == [
         "left out, though it multiplies: Einsum e: no layer of ours is like it",
-        "left out, 1 nodes whose operands or outputs have no known sizes: NonZero 1",
+        "left out, 2 nodes whose operands or outputs have no known sizes: NonZero 1, Compress 1",
     ]
 
 

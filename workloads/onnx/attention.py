@@ -43,6 +43,7 @@ class _Heads:
         """Whether the operands go together."""
         (batch, heads, _, depth), shared = self.queries, self.keys[1]
         same = batch == self.keys[0] == self.values[0] and depth == self.keys[3] and self.keys[2] == self.values[2]
+        same = same and self.keys == (*self.past[:2], self.keys[2], self.past[3])
         return same and shared == self.values[1] and shared >= 1 and not heads % shared
 
     def layer(self, shape: str, outputs: int, summed: int) -> Layer:
@@ -63,8 +64,9 @@ def attention(entries: Entries, node: Node) -> None:
     names = [*node.inputs, *[""] * 7]
     query = _operand(entries, names[QUERY], heads.queries)
     key = _with_past(entries, f"{node.name}.keys", (names[KEY], names[PAST_KEY]), (heads.keys, heads.past))
-    before = (*heads.past[:3], heads.values[3])
-    value = _with_past(entries, f"{node.name}.values", (names[VALUE], names[PAST_VALUE]), (heads.values, before))
+    before, value = (*heads.past[:3], heads.values[3]), None
+    if bool(names[PAST_KEY]) == (entries.graph.sizes(names[PAST_VALUE]) is not None):
+        value = _with_past(entries, f"{node.name}.values", (names[VALUE], names[PAST_VALUE]), (heads.values, before))
 
     shape = heads.layer("attention_scores", heads.length, heads.queries[3])
     made = _added(entries, node, (".scores", shape), {"Inputs": query, "Weights": key})
@@ -139,7 +141,8 @@ def _heads(graph: Graph, node: Node) -> _Heads:
     keys, values = (_by_heads(graph, node, names[at], "kv_num_heads") for at in (KEY, VALUE))
     past = _by_heads(graph, node, names[PAST_KEY], "kv_num_heads") if names[PAST_KEY] else (*keys[:2], 0, keys[3])
     heads = _Heads(queries, keys, values, past)
-    if not heads.agree:
+    before = _by_heads(graph, node, names[PAST_VALUE], "kv_num_heads") if graph.sizes(names[PAST_VALUE]) else ()
+    if not heads.agree or before not in ((), (*past[:3], values[3])):
         raise graph.fault(node, f"queries {queries}, keys {keys} and values {values} do not go together")
     return heads
 

@@ -53,9 +53,9 @@ class Graph:
     def sizes(self, tensor: str) -> tuple[int, ...] | None:
         """The sizes of a tensor, of a scalar one word; None where one is not known, or the tensor is empty."""
         dims = self.shapes.get(tensor, (None,))
-        sizes = tuple(dim for dim in dims if isinstance(dim, int)) or (1,)
-        known = len(dims) in (len(sizes), 0) and 0 < math.prod(sizes) < MAX_WORDS
-        return sizes if known else None
+        sizes = tuple(dim for dim in dims if isinstance(dim, int))
+        known = len(dims) == len(sizes) and 0 < math.prod(sizes) < MAX_WORDS
+        return sizes or (1,) if known else None
 
     def shape(self, tensor: str, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor. Raises InputError where a size is not known; the message says how to give it."""
@@ -100,6 +100,8 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
     for value in _values(graph):
         if value.type.tensor_type.HasField("shape"):
             shapes.setdefault(value.name, tuple(map(_dim, value.type.tensor_type.shape.dim)))
+    if any(entry.ref_attr_name for node in graph.node for entry in node.attribute):
+        raise InputError(Fault(str(path), None, "", "a node has an attribute of a function, and stands in none"))
     nodes = tuple(_node(onnx, node, number) for number, node in enumerate(graph.node, 1))
     for node in nodes:
         # a Constant, made of constants alone, or of a shape; graphs inside a node may read what is outside

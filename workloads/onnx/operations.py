@@ -80,8 +80,8 @@ def _single(entries: Entries, node: Node, operands: Sequence[tuple[Made, Sizes]]
     op = operator_of(node.op, node.inputs[0] in entries.graph.constants)
     if node.op == "Transpose":
         dims = operands[0][1]
-        order = node.attributes.get("perm", range(len(dims))[::-1])
-        if sorted(order) == list(range(len(dims))) and prod(dims) == prod(sizes):
+        order = node.attributes.get("perm", [*range(len(dims))][::-1])
+        if isinstance(order, list) and {*order} == {*range(len(dims))} and prod(dims) == prod(sizes):
             return entries.turned(node, operands[0], order, sizes)
     if op == "concat" and len(operands) == 1 and prod(sizes) != prod(operands[0][1]):
         op = "pad"  # with words of the model

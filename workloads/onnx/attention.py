@@ -60,14 +60,8 @@ def attention(entries: Entries, node: Node) -> None:
     Query heads share the heads of keys and values in equal groups. Keys of the past come before the new ones. Raises
     InputError where shapes do not go together.
     """
-    heads = _heads(entries.graph, node)
-    names = [*node.inputs, *[""] * 7]
-    query = _operand(entries, names[QUERY], heads.queries)
-    key = _with_past(entries, f"{node.name}.keys", (names[KEY], names[PAST_KEY]), (heads.keys, heads.past))
-    before, value = (*heads.past[:3], heads.values[3]), None
-    if bool(names[PAST_KEY]) == (entries.graph.sizes(names[PAST_VALUE]) is not None):
-        value = _with_past(entries, f"{node.name}.values", (names[VALUE], names[PAST_VALUE]), (heads.values, before))
-
+    heads, names = _heads(entries.graph, node), [*node.inputs, *[""] * 7]
+    query, key, value = _operands(entries, node, heads)
     shape = heads.layer("attention_scores", heads.length, heads.queries[3])
     made = _added(entries, node, (".scores", shape), {"Inputs": query, "Weights": key})
     mask = entries.tensor(names[MASK]) if names[MASK] and names[MASK] not in entries.graph.constants else None
@@ -89,6 +83,17 @@ def attention(entries: Entries, node: Node) -> None:
     for tensor, read in zip(node.outputs, ((made, context), key, value, scores), strict=False):
         if tensor and read is not None:
             entries.make(tensor, entries.as_in_graph(tensor, *read))
+
+
+def _operands(entries: Entries, node: Node, heads: _Heads) -> tuple[Read | None, Read | None, Read | None]:
+    """What makes queries, keys and values; None of what belongs to the model, or is not known."""
+    names, value = [*node.inputs, *[""] * 7], None
+    query = _operand(entries, names[QUERY], heads.queries)
+    key = _with_past(entries, f"{node.name}.keys", (names[KEY], names[PAST_KEY]), (heads.keys, heads.past))
+    if bool(names[PAST_KEY]) == (entries.graph.sizes(names[PAST_VALUE]) is not None):
+        sizes = heads.values, (*heads.past[:3], heads.values[3])
+        value = _with_past(entries, f"{node.name}.values", (names[VALUE], names[PAST_VALUE]), sizes)
+    return query, key, value
 
 
 def _turned(heads: _Heads, view: View | None) -> View | None:

@@ -103,14 +103,19 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
     if any(entry.ref_attr_name for node in graph.node for entry in node.attribute):
         raise InputError(Fault(str(path), None, "", "a node has an attribute of a function, and stands in none"))
     nodes = tuple(_node(onnx, node, number) for number, node in enumerate(graph.node, 1))
+    _add_constants(nodes, constants)
+    outputs = frozenset(tensor.name for tensor in graph.output)
+    read = outputs.union(*(node.inputs for node in nodes))
+    return Graph(str(path), nodes, shapes, frozenset(constants), outputs, read, remark)
+
+
+def _add_constants(nodes: Iterable[Node], constants: set[str]) -> None:
+    """Add what follows from constants and shapes alone, in the order of the graph."""
     for node in nodes:
         # a Constant, made of constants alone, or of a shape; graphs inside a node may read what is outside
         follows = node.op in ("Shape", "Size") or constants.issuperset(filter(None, node.inputs))
         if follows and node.op not in INNER:
             constants.update(node.outputs)
-    outputs = frozenset(tensor.name for tensor in graph.output)
-    read = outputs.union(*(node.inputs for node in nodes))
-    return Graph(str(path), nodes, shapes, frozenset(constants), outputs, read, remark)
 
 
 def _garbled(message: Any) -> Iterator[str]:

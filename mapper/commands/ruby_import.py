@@ -11,7 +11,7 @@ from .app import FORCE, Request, new_app
 
 @dataclass(frozen=True, kw_only=True)
 class ImportRequest(Request):
-    """Write the layers of MODEL as a network file for ruby-map, equal ones counted; what is left out is named.
+    """Write the layers and operations of MODEL as a network file for ruby-map; what is left out is named.
 
     Of an accelerator write an architecture file.
 

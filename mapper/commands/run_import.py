@@ -14,7 +14,7 @@ from .ruby_import import ImportRequest
 
 
 def run(request: ImportRequest) -> int:
-    """Write the layers of MODEL as a network file for ruby-map, equal ones counted; what is left out is named.
+    """Write the layers and operations of MODEL as a network file for ruby-map; what is left out is named.
 
     Of an accelerator write an architecture file.
 
@@ -44,7 +44,7 @@ def run(request: ImportRequest) -> int:
         print_result(text, nl=False)
     else:
         write_whole(request.out, text)
-        print_message(f"{request.out}: {len(imported.layers)} layers, {imported.macs:,} MACs")
+        print_message(f"{request.out}: {imported.title}")
     for line in left_out_lines(imported):
         print_message(line)
     return FOUND

@@ -17,6 +17,7 @@ from ..shapes import MAX_WORDS
 
 MAX_BYTES = 2**31 - 1  # protobuf takes no larger message
 MAX_NODES = 50_000  # with those of functions in their places
+INNER = ("If", "Loop", "Scan")  # with graphs inside
 
 Dims = tuple[int | str | None, ...]  # a size, the name of a dynamic dim, or nothing known
 
@@ -28,8 +29,13 @@ class Node:
     name: str
     op: str
     inputs: tuple[str, ...]
-    output: str
+    outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
+
+    @property
+    def output(self) -> str:
+        """The first of its outputs; empty where it has none."""
+        return self.outputs[0] if self.outputs else ""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,17 @@ class Graph:
     source: str
     nodes: tuple[Node, ...]
     shapes: Mapping[str, Dims]
-    constants: frozenset[str]  # tensors that belong to the model
+    constants: frozenset[str]  # tensors that belong to the model, or follow from these and from shapes
+    outputs: frozenset[str]
+    read: frozenset[str]  # outputs, and tensors that a node reads
     remark: str  # what stopped the shape inference, if anything did
+
+    def sizes(self, tensor: str) -> tuple[int, ...] | None:
+        """The sizes of a tensor, of a scalar one word; None where one is not known, or the tensor is empty."""
+        dims = self.shapes.get(tensor, (None,))
+        sizes = tuple(dim for dim in dims if isinstance(dim, int))
+        known = len(dims) == len(sizes) and 0 < math.prod(sizes) < MAX_WORDS
+        return sizes or (1,) if known else None
 
     def shape(self, tensor: str, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor. Raises InputError where a size is not known; the message says how to give it."""
@@ -85,11 +100,22 @@ def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
     for value in _values(graph):
         if value.type.tensor_type.HasField("shape"):
             shapes.setdefault(value.name, tuple(map(_dim, value.type.tensor_type.shape.dim)))
+    if any(entry.ref_attr_name for node in graph.node for entry in node.attribute):
+        raise InputError(Fault(str(path), None, "", "a node has an attribute of a function, and stands in none"))
     nodes = tuple(_node(onnx, node, number) for number, node in enumerate(graph.node, 1))
+    _add_constants(nodes, constants)
+    outputs = frozenset(tensor.name for tensor in graph.output)
+    read = outputs.union(*(node.inputs for node in nodes))
+    return Graph(str(path), nodes, shapes, frozenset(constants), outputs, read, remark)
+
+
+def _add_constants(nodes: Iterable[Node], constants: set[str]) -> None:
+    """Add what follows from constants and shapes alone, in the order of the graph."""
     for node in nodes:
-        if constants.issuperset(filter(None, node.inputs)):  # a Constant, or made of constants alone
-            constants.add(node.output)
-    return Graph(str(path), nodes, shapes, frozenset(constants), remark)
+        # a Constant, made of constants alone, or of a shape; graphs inside a node may read what is outside
+        follows = node.op in ("Shape", "Size") or constants.issuperset(filter(None, node.inputs))
+        if follows and node.op not in INNER:
+            constants.update(node.outputs)
 
 
 def _garbled(message: Any) -> Iterator[str]:
@@ -217,4 +243,4 @@ def _node(onnx: Any, node: Any, number: int) -> Node:
     attributes = {entry.name: onnx.helper.get_attribute_value(entry) for entry in node.attribute}
     name = node.name or f"node_{number}"
     domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}."
-    return Node(name, domain + node.op_type, tuple(node.input), node.output[0] if node.output else "", attributes)
+    return Node(name, domain + node.op_type, tuple(node.input), tuple(node.output), attributes)

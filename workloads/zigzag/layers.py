@@ -76,7 +76,8 @@ def read_zigzag_workload(document: Document, name: str) -> Imported:
         faults.append(document.fault((), "no convolution and no matrix product is there"))
     if faults:
         raise InputError(faults)
-    return Imported(name, document.source, tuple(layers.values()), dict(left_out), ())
+    why = {"that are no convolution or matrix product": dict(left_out)} if left_out else {}
+    return Imported(name, document.source, tuple(layers.values()), why)
 
 
 def _made(document: Document, at: Keys, layer: _Layer) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from ruby_map.workloads import Network, load_workload, shaped
 from ruby_map.workloads.networks import Edge
 from ruby_map.workloads.operators import OPERATORS, Operation
 
+from ..browser import BROWSER, Page
+from ..house import ROOT
+
 MATMUL = shaped("matmul", M=8, N=8, K=8)
 SVG = "{http://www.w3.org/2000/svg}"
 BLOCK = """
@@ -193,6 +196,14 @@ def test_500_nodes_take_less_than_two_seconds(network):
     assert time.perf_counter() - began < 2
 
 
+# the texts that reach out of the box before them, or out of the picture
+OUTSIDE = """
+JSON.stringify([...document.querySelectorAll("text")].filter(text => {
+  const frame = text.parentNode.querySelector(":scope > title ~ rect") ?? document.documentElement;
+  const [inner, outer] = [text.getBoundingClientRect(), frame.getBoundingClientRect()];
+  return inner.left < outer.left || inner.right > outer.right || inner.top < outer.top || inner.bottom > outer.bottom;
+}).map(text => text.textContent))
+"""
 OPS = ("relu", "add", "softmax")
 
 
@@ -262,6 +273,23 @@ def test_nothing_lies_on_anything(nodes):
             assert not [
                 name for x, y in way for name, box in boxes if box[0] < x < box[2] and box[1] + 0.1 < y < box[3] - 0.1
             ]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no chromium or chrome is installed")
+@pytest.mark.parametrize("network", [ROOT / "experiments/groups/mobilenet_v2.yaml", "resnet50", "long names"])
+def test_texts_have_room_in_a_browser(network, tmp_path):
+    """By the font that is there: every text within its box and the picture; nothing else is asked for."""
+    named = replace(MATMUL, name="a_name_of_a_layer.that_is_much.too_long_for_its_box")
+    network = Network("n", ((named, 1_000_000),)) if network == "long names" else load_workload(network)
+    layers = [layer.name for layer, _ in network.layers]
+    (tmp_path / "graph.svg").write_text(graph_svg(network, [layers[:2], layers[2:]]), encoding="utf-8")
+    page = Page(BROWSER, tmp_path / "browser")
+    try:
+        page.open(tmp_path / "graph.svg")
+        assert page.js(OUTSIDE) == "[]"
+        assert page.faults() == []
+    finally:
+        page.close()
 
 
 def test_every_operator_has_a_drawing():

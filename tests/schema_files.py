@@ -12,6 +12,7 @@ SCHEMAS = ROOT / "docs/schemas"
 PRINTED = {  # by the module that prints them
     "run_map": ("result", "size"),
     "run_group": ("group",),
+    "run_graph": ("graph",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),
     "run_plan": ("group-model",),

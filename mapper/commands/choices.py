@@ -17,8 +17,8 @@ BACKENDS = ("c", "exo", "tvm")
 DATA_TYPES = ("float32", "float64", "int8", "int32")
 ACTIONS = ("list", "best", "export", "import", "prune")
 SCHEMAS = (
-    *("architecture", "workload", "sweep", "mapping", "transforms", "plan", "result", "group", "size", "library"),
-    "group-model",
+    *("architecture", "workload", "sweep", "mapping", "transforms", "plan", "result", "group"),
+    *("graph", "size", "library", "group-model"),
     *("model", "difference", "energy", "check", "sweep-summary", "pareto", "sweep-results", "store", "program"),
     *("comparison", "certificate", "store-line"),
 )

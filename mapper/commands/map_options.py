@@ -28,8 +28,17 @@ SEARCHES = (
 )
 
 
-def _option(field: str) -> str:
-    return "search" if field == "strategy" else field.replace("_", "-")
+_OPTIONS = {"strategy": "search", "names": "list", "more": "with", "as_json": "json"}
+
+
+def clashes(request: MapRequest, taken: Collection[str], message: str) -> list[Fault]:
+    """List the options on the command line that are not among those `taken`, with the same message of each."""
+    return [option_fault(option_name(name), message) for name in sorted(request.given.difference(taken))]
+
+
+def option_name(field: str) -> str:
+    """The name of the option that a field of the request is, without its hyphens."""
+    return _OPTIONS.get(field, field.replace("_", "-"))
 
 
 def search_options(request: MapRequest, files: FileOptions, faults: list[Fault]) -> SearchOptions:
@@ -81,7 +90,7 @@ def start_mappings(request: MapRequest) -> StartMappings | None:
         faults.append(option_fault("start-from", "needs a search; leave out --size"))
     if request.transfer_only:
         taken = [name for name in SEARCHES if name in request.given]
-        faults += [option_fault(_option(name), "goes with a search: leave out --transfer-only") for name in taken]
+        faults += [option_fault(option_name(name), "goes with a search: leave out --transfer-only") for name in taken]
     alone = [] if request.start_from else [name for name in ("level_names", "transfer_only") if name in request.given]
     faults += [option_fault(name.replace("_", "-"), "goes with --start-from") for name in alone]
     if faults:

@@ -234,6 +234,12 @@ class MapRequest(SearchRequest):
             rich_help_panel=_SEARCH,
         ),
     ] = ""
+    graph: Annotated[
+        bool,
+        typer.Option(
+            "--graph", help="List the graph of a network and stop; needs no ARCH; --out draws it.", rich_help_panel=_OUT
+        ),
+    ] = False
     schema: Annotated[
         str,
         typer.Option(metavar="NAME", autocompletion=one_of(SCHEMAS), help=SCHEMA, rich_help_panel=_OUT),
@@ -257,6 +263,8 @@ class MapRequest(SearchRequest):
 
 def _does(request: MapRequest) -> str:
     """Name the module that does what is asked for."""
+    if request.graph:
+        return "run_graph"
     return "run_schema" if request.schema else "run_list" if request.names else "run_map"
 
 

@@ -31,16 +31,6 @@ TAKEN = frozenset(
 )
 
 
-def clashes(request: MapRequest) -> list[Fault]:
-    """List the options that do not go with a group."""
-    clashing = sorted(set(request.given) - TAKEN)
-    return [option_fault(_option(name), "does not go with --group yet: leave it out") for name in clashing]
-
-
-def _option(field: str) -> str:
-    return {"strategy": "search"}.get(field, field.replace("_", "-"))
-
-
 def search_group(
     request: MapRequest, loaded: tuple[Architecture, Workload | Network, EnergyTable], options: SearchOptions
 ) -> int:

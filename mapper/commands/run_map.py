@@ -27,10 +27,10 @@ from ..store import Store, store_faults
 from .changes import machine_as
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
-from .map_options import costs, search_options, start_mappings
+from .map_options import clashes, costs, search_options, start_mappings
 from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
-from .run_group import clashes, search_group
+from .run_group import TAKEN, search_group
 from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -174,7 +174,7 @@ def run(request: MapRequest) -> int:
 
 def run_group(request: MapRequest) -> int:
     """Search layers of a network as one fused group. Raises InputError with every fault."""
-    faults = list[Fault](clashes(request))
+    faults = list[Fault](clashes(request, TAKEN, "does not go with --group yet: leave it out"))
     files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
     options = search_options(request, files, faults)
     faults += costs(request).faults()

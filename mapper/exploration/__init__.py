@@ -4,7 +4,7 @@ from .api import Request, evaluate, explore, explored, one_layer_faults
 from .diagnose import exceeded_limits
 from .draw_valid import draw_valid
 from .group import GroupProgress, explore_group, group_faults
-from .inputs import distinct_layers, equal_layers, layers_of, load
+from .inputs import distinct_layers, equal_layers, layers_of, load, load_without_machine
 from .layer import Progress
 from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
 from .plan import evaluate_plan, executed_plan, plan_document
@@ -35,6 +35,7 @@ __all__ = [
     "layers_of",
     "level_names",
     "load",
+    "load_without_machine",
     "exceeded_limits",
     "one_layer_faults",
     "plan_document",

@@ -52,6 +52,19 @@ def load(
     return machine, work
 
 
+def load_without_machine(workload: Spec) -> Workload | Network:
+    """Read a layer or a network where no architecture is asked for. Raises InputError with all faults."""
+    faults: list[Fault] = []
+    work = collect(faults, lambda: _workload(workload))
+    if work is not None:
+        return work
+    kind = _kind(workload)
+    if kind in _ROOTS and kind != "workload":
+        rule = f"is {'an' if kind == 'architecture' else 'a'} {kind}; a network is expected"
+        faults = [Fault(os.fspath(workload), None, "", rule)]
+    raise InputError(faults)
+
+
 def _of_all_layers(
     machine: Architecture, arch: Architecture | Spec, work: Workload | Network, more: Sequence[Path]
 ) -> Architecture:

@@ -20,6 +20,7 @@ from .commands import (
 )
 from .comparisons import Compared
 from .differences import Difference
+from .graphs import Graph
 from .groups import CheckedGroup, Group, GroupModel
 from .inputs import mapping_schema, plan_schema, sweep_schema, transforms_schema
 from .results import Best, Layer, Model, Network
@@ -36,6 +37,7 @@ INPUTS: Mapping[str, Callable[[], Schema]] = {
 OUTPUTS: Mapping[str, object] = {
     "result": Network | Layer,  # ruby-map --json, stats.json
     "group": Group,  # ruby-map --group --json
+    "graph": Graph,  # ruby-map --graph --json
     "size": MapspaceSizes | MapspaceSize,  # ruby-map --size --json
     "library": Library,  # ruby-map --list --json
     "group-model": GroupModel,  # ruby-model ARCH NETWORK PLAN --json

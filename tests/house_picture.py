@@ -25,6 +25,7 @@ CONTENTS = {
     "proof": "branch and bound, and the default search",
     "fusion": "layers that hand each other tiles",
     "networks": "plans: parts, what stays between",
+    "plan_search": "the best plan, and a proof",
     "group_search": "the best fused group, proven",
     "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",

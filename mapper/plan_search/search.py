@@ -122,11 +122,11 @@ class PlanSearch:
         study = PriceStudy(self.machine, self.mapspace, replace(self.options, jobs=1, cluster=None))
         with closing(Workers(search_price, study, jobs)) as workers:
             while True:
-                found, requests = self._look(slope)
+                best, requests = self._look(slope)
                 if progress is not None:
-                    progress(self, found)
+                    progress(self, best)
                 if not requests or self._late:
-                    return found
+                    return best
                 for result in workers.in_order(requests, 1, None):
                     self._learn(requests[result.number], result)
 

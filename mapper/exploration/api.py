@@ -22,6 +22,7 @@ from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import warn_of_rounding
 from ..model.figures import Mapped
+from ..plan_search import Progress as PlanProgress
 from ..problem import Charges, Problem
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
@@ -34,6 +35,7 @@ from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
 from .network import chosen_for_network
+from .plans import beside_layers, why_no_plan, with_plan
 from .spending import spend_budget
 from .spread import search_layers
 from .start_mappings import StartMappings, kept_in
@@ -55,6 +57,8 @@ class Request(TypedDict, total=False):
     store: Store | None  # searches begin with what it holds, and what they find is added
     start_from: StartMappings | None  # mappings made for other layers or machines, with which searches begin
     transfer_only: bool  # answer the best of these, and search no further
+    fuse: str  # auto: the best plan of a network whose layers hand each other tensors; none: its layers one by one
+    plan_progress: PlanProgress | None  # called after each step of the search of plans
 
 
 def explore(
@@ -89,6 +93,9 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         study = beginnings.with_starts(study, bool(request.get("transfer_only")))
     if checkpoint := request.get("checkpoint"):
         study = kept_in(checkpoint, study)
+    planned = request.get("fuse", "none") != "none" and not why_no_plan(study)
+    if planned:
+        study = replace(study, beside=beside_layers(study))
     layers = Layers(study, request.get("progress"), checkpoint)
     if study.options.budget:
         spend_budget(layers, study.counts)
@@ -101,7 +108,10 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         results = chosen_for_network(layers, results, study.counts)
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
-    return study.result(held.with_origins(results) if held else results)
+    result = study.result(held.with_origins(results) if held else results)
+    if planned and isinstance(result, NetworkResult) and result.found and not result.statistics.interrupted:
+        return with_plan(study, result, request.get("plan_progress"))
+    return result
 
 
 def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:

@@ -149,6 +149,13 @@ class Space:
                 if len(places):
                     yield Tiles(self, retained, order, values[places], places)
 
+    def least_sums(self, slopes: Sequence[float]) -> Floats:
+        """Bound energy + slope x cycles of all groups, and energy and cycles by themselves. # (slope + 2,)"""
+        at = np.array(slopes, float)
+        every = (grid.least_sums(order, at) for grid in self.grids.values() for order in grid.orders)
+        least: Floats = np.minimum.reduce([np.full(len(at) + 2, np.inf), *every])
+        return least
+
     def divided(self, tiles: Tiles) -> Iterator[Open]:
         """Yield the groups of the first of these combinations of tiles: every choice of kept tensors that has room."""
         family, retained, place = self.family, tiles.retained, tiles.place

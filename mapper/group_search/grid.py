@@ -56,31 +56,65 @@ class Grid:
 
         It is inf where nothing fits.
         """
+        least = np.full(self.shape, np.inf)
+        for energy, cycles in self._choices(order):
+            with np.errstate(invalid="ignore"):
+                value = objective.value(energy, cycles)
+            least = np.fmin(least, np.where(np.isfinite(energy), value, np.inf))
+        return least
+
+    def least_sums(self, order: tuple[str, ...], slopes: Floats) -> Floats:
+        """Bound energy + slope x cycles of all combinations of tiles together, and energy and cycles by themselves.
+
+        # (slope + 2,); inf where nothing fits
+        """
+        least = np.full(len(slopes) + 2, np.inf)
+        distinct = self.distinct(order)
+        for energy, cycles in self._choices(order):
+            at = np.isfinite(energy) & distinct
+            if at.any():
+                pj, took = energy[at], cycles[at]
+                sums = [float((pj + slope * took).min()) for slope in slopes.tolist()]
+                least = np.minimum(least, [*sums, pj.min(), took.min()])
+        return least
+
+    def _choices(self, order: tuple[str, ...]) -> Iterator[tuple[Floats, Floats]]:
+        """Yield bounds of energy and cycles for each choice of kept tensors, inf where nothing fits; where the choices
+        are many, one for the least of each stage by itself."""
         options = {key: self._options(key, order) for key in self.family.keepable()}
         choices = prod(len(own) + 1 for own in options.values())
         stages = range(len(self.family.stages))
         self._bound_stages(options)
-        parts = [tuple(stages)] if choices * prod(self.shape) <= MOST_CHOICES else [(stage,) for stage in stages]
+        if choices * prod(self.shape) <= MOST_CHOICES:
+            for energy, cycles in self._with_every(tuple(stages), options, order, together=True):
+                yield self._where_possible(energy, cycles, order)
+            return
         energy, cycles = np.zeros(self.shape), np.zeros(self.shape)
-        least = np.full(self.shape, np.inf)
-        for part in parts:
-            keys = [key for key in options if key[0] in part]
+        for stage in stages:
             part_energy, part_cycles = np.full(self.shape, np.inf), np.full(self.shape, np.inf)
-            for chosen in product(*([None, *options[key]] for key in keys)):
-                kept = [(key, own) for key, own in zip(keys, chosen, strict=True) if own is not None]
-                self.check()
-                own_energy, own_cycles = self._with_kept(part, kept, order, together=len(parts) == 1)
+            for own_energy, own_cycles in self._with_every((stage,), options, order, together=False):
                 part_energy, part_cycles = np.minimum(part_energy, own_energy), np.minimum(part_cycles, own_cycles)
-                if len(parts) == 1:
-                    with np.errstate(invalid="ignore"):
-                        value = objective.value(own_energy, own_cycles)
-                    least = np.fmin(least, np.where(np.isfinite(own_energy), value, np.inf))
             energy, cycles = energy + part_energy, cycles + part_cycles
+        yield self._where_possible(energy, cycles, order)
+
+    def _with_every(
+        self,
+        stages: Sequence[int],
+        options: "Mapping[Kept, Sequence[_Option]]",
+        order: tuple[str, ...],
+        *,
+        together: bool,
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the bounds of some stages with each choice of their kept tensors."""
+        keys = [key for key in options if key[0] in stages]
+        for chosen in product(*([None, *options[key]] for key in keys)):
+            kept = [(key, own) for key, own in zip(keys, chosen, strict=True) if own is not None]
+            self.check()
+            yield self._with_kept(stages, kept, order, together=together)
+
+    def _where_possible(self, energy: Floats, cycles: Floats, order: tuple[str, ...]) -> tuple[Floats, Floats]:
         possible = np.isfinite(energy) & (energy < IMPOSSIBLE / 1e3) & (self.room[order] >= 0)
-        if len(parts) > 1:
-            with np.errstate(invalid="ignore"):
-                least = objective.value(energy, cycles)
-        return np.where(possible, least, np.inf)
+        return np.where(possible, energy, np.inf), np.where(possible, cycles, np.inf)
 
     def _bound_stages(self, options: "Mapping[Kept, Sequence[_Option]]") -> None:
         """Bound the stages with all that may be kept, one after the other: each takes much room meanwhile."""

@@ -59,12 +59,13 @@ class GroupSearch:
         options: SearchOptions,
         known: Sequence[Space] = (),
         enough: float = inf,
+        gap: float = ROUNDING,
     ) -> None:
         """Begin; `known` are the spaces of an earlier search of these families, whose tables serve again.
 
-        The search may end where no group is below `enough`.
+        The search may end where no group is below `enough`, or where none is so much below the best, as a share.
         """
-        self.objective, self.enough, limits = objective, enough, options.limits
+        self.objective, self.enough, self.gap, limits = objective, enough, gap, options.limits
         steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
         self.limits = Effort(None, steps, limits.seconds)
         self._began = time.monotonic()
@@ -104,11 +105,6 @@ class GroupSearch:
         outcome = GroupOutcome(self.best, self.lower_bound, self.statistics, self.looked_at, self.tiles)
         return self._certified(outcome) if self._certify else outcome
 
-    def bound(self) -> float:
-        """Bound all combinations of tiles; return what no group is below. Groups are not looked at."""
-        self._begin()
-        return self.lower_bound
-
     def _certified(self, outcome: GroupOutcome) -> GroupOutcome:
         """Return an outcome with its certificate, or why there is none."""
         if self.best is None:
@@ -138,7 +134,7 @@ class GroupSearch:
         return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1] + at))
 
     def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
-        while self._waiting and self._waiting[0][0] < min(self.value * (1 - ROUNDING), self.enough):
+        while self._waiting and self._waiting[0][0] < min(self.value * (1 - self.gap), self.enough):
             if reason := self._used_up():
                 return self.statistics.stop(reason)
             place = self._next

@@ -1,1 +1,20 @@
 """Searches plans of networks: all partitions, orders and tensors that stay, with what is proven of them."""
+
+from .assemble import one_by_one, plan_one_by_one
+from .plans import PlanOutcome, Progress, search_plans
+from .prices import Floor
+from .search import AtSlope, KnownLayer, PlanSearch
+from .states import Machine
+
+__all__ = [
+    "AtSlope",
+    "Floor",
+    "KnownLayer",
+    "Machine",
+    "PlanOutcome",
+    "PlanSearch",
+    "Progress",
+    "one_by_one",
+    "plan_one_by_one",
+    "search_plans",
+]

@@ -43,9 +43,19 @@ class Floor:
         """Add what is proven at a slope."""
         if slope is None:
             return replace(self, cycles=max(self.cycles, least))
+        return self.both(Floor(sums=((slope, least),)))
+
+    def both(self, other: "Floor") -> "Floor":
+        """Return what both say."""
         sums = dict(self.sums)
-        sums[slope] = max(least, sums.get(slope, 0.0))
-        return replace(self, sums=tuple(sorted(sums.items())))
+        for slope, least in other.sums:
+            sums[slope] = max(least, sums.get(slope, 0.0))
+        return Floor(
+            max(self.energy_pj, other.energy_pj),
+            max(self.cycles, other.cycles),
+            max(self.edp, other.edp),
+            tuple(sorted(sums.items())),
+        )
 
 
 @dataclass(eq=False)
@@ -55,6 +65,7 @@ class Price:
     group: Group
     floor: Floor
     costs: list[GroupCosts] = field(default_factory=list)  # with mappings
+    bounded: bool = False  # whether its mappings were bounded together, for all slopes
     steps: dict[Slope, int] = field(default_factory=dict)  # by slope how far it was searched: see work.py
     none: bool = False  # whether it has no mapping
 
@@ -66,6 +77,15 @@ class Price:
         """The least known sum; inf without mappings."""
         best = self.best(slope)
         return inf if best is None else _sum(best, slope)
+
+    def learn(self, slope: Slope, floor: Floor | None, costs: GroupCosts | None) -> None:
+        """Note what was learnt of it."""
+        if floor is None:
+            self.none = True
+        else:
+            self.floor = self.floor.both(floor)
+        if costs is not None and _sum(costs, slope) < self.value(slope) * (1 - ROUNDING):
+            self.costs.append(costs)
 
 
 class Prices:
@@ -90,26 +110,19 @@ class Prices:
         far = self._of_stages.get(group.stages, [])
         return [own for price in [*near, *far] for own in price.costs]
 
-    def learn(self, price: Price, slope: Slope, least: float, costs: GroupCosts | None) -> None:
-        """Note what was found out of a price, and what follows for those with more or less room."""
-        self._learn(price, slope, least, costs)
+    def learn(self, price: Price, slope: Slope, floor: Floor | None, costs: GroupCosts | None) -> None:
+        """Note what was learnt of a price, at a slope, and what follows for those with more or less room.
+
+        No floor: it has no mapping.
+        """
+        price.learn(slope, floor, costs)
         for other in self._related[replace(price.group, reserved=())]:
             if other is price:
                 continue
-            fewer = _no_more(price.group, other.group)
-            fitting = None
-            if costs is not None and (not fewer or least >= _sum(costs, slope) * (1 - ROUNDING)):
+            less_room, fitting = _no_more(price.group, other.group), None
+            if costs is not None and _sum(costs, slope) < other.value(slope) * (1 - ROUNDING):
                 fitting = self._fitted(costs, other.group)
-            if fewer or fitting is not None:
-                self._learn(other, slope, least if fewer else 0.0, fitting)
-
-    def _learn(self, price: Price, slope: Slope, least: float, costs: GroupCosts | None) -> None:
-        if least == inf:
-            price.none = True
-        else:
-            price.floor = price.floor.with_sum(slope, least)
-        if costs is not None and all(_sum(costs, slope) < _sum(own, slope) * (1 - ROUNDING) for own in price.costs):
-            price.costs.append(costs)
+            other.learn(slope, floor if less_room else Floor(), fitting)
 
     def _fitted(self, costs: GroupCosts, group: Group) -> GroupCosts | None:
         """Put mappings beside what lasts in another group; None where they find no room."""

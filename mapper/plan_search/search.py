@@ -23,7 +23,7 @@ from ..search.outcome import Ended, Statistics
 from .prices import Floor, Price, Prices, Slope, weighted
 from .states import Machine, Move, States, TooManyError, nameless
 from .ways import Way, least_through, least_way
-from .work import SEARCHED, FoundPrice, PriceRequest, PriceStudy, search_price
+from .work import BOUNDED, SEARCHED, TRIED, PriceRequest, PriceResult, PriceStudy, search_price
 
 MOST_HELD = (None, 4, 3, 2, 1, 0)  # tensors in the memory between parts: fewer where there are too many states
 
@@ -51,6 +51,7 @@ class AtSlope:
     slope: Slope
     least: float
     value: float
+    below: tuple[Way, ...]  # the ways through each component with the least bounds
     ways: tuple[Way, ...]
 
 
@@ -103,11 +104,7 @@ class PlanSearch:
         price = self.prices.every.get(group)
         if price is None:
             return
-        price.floor = replace(
-            known.floor,
-            energy_pj=max(known.floor.energy_pj, price.floor.energy_pj),
-            cycles=max(known.floor.cycles, price.floor.cycles),
-        )
+        price.floor, price.bounded = price.floor.both(known.floor), True
         if not price.costs:
             standing = Standing(group, self.machine.arch)
             layers = layers_of(standing)
@@ -116,19 +113,37 @@ class PlanSearch:
                 GroupCosts(standing, energies, charges, layers, dict.fromkeys(layers, own)) for own in known.mapped
             ]
 
-    def at(self, slope: Slope, progress: Callable[["PlanSearch", AtSlope], None] | None = None) -> AtSlope:
-        """Search the plans at a slope."""
+    def at(
+        self, slope: Slope, last: int = SEARCHED, progress: Callable[["PlanSearch", AtSlope], None] | None = None
+    ) -> AtSlope:
+        """Search the plans at a slope, each price to the `last` step at most (work.py)."""
         jobs = self.options.cluster or self.options.jobs
-        study = PriceStudy(self.machine, self.mapspace, replace(self.options, jobs=1, cluster=None))
+        options = replace(self.options, jobs=1, cluster=None)
+        study = PriceStudy(self.machine, self.mapspace, options, max(ROUNDING, self.gap / 2))
         with closing(Workers(search_price, study, jobs)) as workers:
             while True:
-                best, requests = self._look(slope)
+                best, requests = self._look(slope, last)
                 if progress is not None:
                     progress(self, best)
                 if not requests or self._late:
                     return best
                 for result in workers.in_order(requests, 1, None):
                     self._learn(requests[result.number], result)
+
+    def least(self, slope: Slope) -> float:
+        """Bound the sums of all plans at a slope by what is known."""
+        ways = (least_way(own.states, lambda move: self._least(move, slope)) for own in self.components)
+        return sum(own.count * way.sum_pj for own, way in zip(self.components, ways, strict=True))
+
+    def sum_of(self, ways: Sequence[Way], slope: Slope) -> float:
+        """Bound the sum of ways at a slope."""
+        pairs = zip(self.components, ways, strict=True)
+        return sum(own.count * sum(self._least(move, slope) for move in way.moves) for own, way in pairs)
+
+    @property
+    def slopes(self) -> set[float]:
+        """The slopes for which some price was searched."""
+        return {slope for price in self.prices.every.values() for slope in price.steps if slope is not None}
 
     @property
     def _late(self) -> bool:
@@ -137,22 +152,42 @@ class PlanSearch:
         self.statistics.stop(Ended.TIME_LIMIT)
         return True
 
-    def _look(self, slope: Slope) -> tuple[AtSlope, list[PriceRequest]]:
+    def _look(self, slope: Slope, last: int) -> tuple[AtSlope, list[PriceRequest]]:
         """Find the ways with the least bounds and values, and what is to be searched on the former."""
-        least, value, ways, enough = 0.0, 0.0, list[Way](), dict[Group, float]()
-        wanted: dict[Group, None] = {}
+        least, value = 0.0, 0.0
+        below, ways = list[Way](), list[Way]()
+        wanted, enough = dict[Group, int](), dict[Group, float]()
         for component in self.components:
-            below = least_way(component.states, lambda move: self._least(move, slope))
+            low = least_way(component.states, lambda move: self._least(move, slope))
             best = least_way(component.states, lambda move: self._value(move, slope))
-            least, value = least + component.count * below.sum_pj, value + component.count * best.sum_pj
+            least, value = least + component.count * low.sum_pj, value + component.count * best.sum_pj
+            below.append(low)
             ways.append(best)
-            if below.sum_pj < best.sum_pj * (1 - max(ROUNDING, self.gap)):
-                wanted |= {
-                    move.group: None for move in below.moves if move.group is not None and self._open(move, slope)
-                }
+            if low.sum_pj < best.sum_pj * (1 - max(ROUNDING, self.gap)):
+                wanted |= self._wanted(low, slope, last)
                 self._add_enough(component.states, best.sum_pj, slope, enough)
-        requests = [self._request(number, group, slope, enough) for number, group in enumerate(wanted)]
-        return AtSlope(slope, min(least, value), value, tuple(ways)), requests
+        fewest = min(wanted.values(), default=0)
+        chosen = [group for group, step in wanted.items() if step == fewest]  # what takes least, first
+        requests = [self._request(number, group, slope, fewest, enough) for number, group in enumerate(chosen)]
+        return AtSlope(slope, min(least, value), value, tuple(below), tuple(ways)), requests
+
+    def _wanted(self, way: Way, slope: Slope, last: int) -> dict[Group, int]:
+        """Return the groups of a way that may be searched further, and how far next."""
+        wanted = {}
+        for move in way.moves:
+            price = self._price(move)
+            if price is not None and price.floor.least(slope) < price.value(slope) * (1 - ROUNDING):
+                step = self._step(price, slope)
+                if step <= last:
+                    wanted[price.group] = step
+        return wanted
+
+    def _step(self, price: Price, slope: Slope) -> int:
+        """How far a price is searched next: it is bounded, then a group is tried; layers are searched at once."""
+        if not price.bounded:
+            return BOUNDED
+        step = max(BOUNDED, price.steps.get(slope, 0)) + 1
+        return SEARCHED if step == TRIED and len(price.group.stages) == 1 else step
 
     def _price(self, move: Move) -> Price | None:
         return None if move.group is None else self.prices.every[move.group]
@@ -167,13 +202,6 @@ class PlanSearch:
         price, beside = self._price(move), weighted(move.beside, slope)
         return beside if price is None else beside + price.value(slope)
 
-    def _open(self, move: Move, slope: Slope) -> bool:
-        """Whether more can be known of the price of a move."""
-        price = self._price(move)
-        if price is None or price.steps.get(slope, 0) >= SEARCHED:
-            return False
-        return price.floor.least(slope) < price.value(slope) * (1 - ROUNDING)
-
     def _add_enough(self, states: States, value: float, slope: Slope, enough: dict[Group, float]) -> None:
         """Note from which price on a group is in no better plan than the best that is known."""
         through = least_through(states, lambda move: self._least(move, slope))
@@ -183,16 +211,19 @@ class PlanSearch:
                 own = price.floor.least(slope) + value - least
                 enough[price.group] = max(enough.get(price.group, 0.0), own)
 
-    def _request(self, number: int, group: Group, slope: Slope, enough: Mapping[Group, float]) -> PriceRequest:
-        price = self.prices.every[group]
-        step = SEARCHED if len(group.stages) == 1 else price.steps.get(slope, 0) + 1
-        start = tuple(own.batch for costs in self.prices.related(group) for own in list(costs.mapped.values())[:1])[:2]
+    def _request(
+        self, number: int, group: Group, slope: Slope, step: int, enough: Mapping[Group, float]
+    ) -> PriceRequest:
+        every = self.prices.related(group) if len(group.stages) == 1 else []
+        start = tuple(own.batch for costs in every[:2] for own in costs.mapped.values())
         seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
         return PriceRequest(number, group, slope, step, start, enough.get(group, inf), seconds)
 
-    def _learn(self, request: PriceRequest, result: FoundPrice) -> None:
+    def _learn(self, request: PriceRequest, result: PriceResult) -> None:
         price = self.prices.every[request.group]
-        price.steps[request.slope] = request.step
-        self.prices.learn(price, request.slope, result.least, result.costs)
+        price.bounded |= request.step == BOUNDED
+        if request.step > BOUNDED:
+            price.steps[request.slope] = request.step
+        self.prices.learn(price, request.slope, result.floor, result.costs)
         self.statistics.add(result.statistics)
         self.searched += 1

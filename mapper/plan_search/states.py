@@ -51,6 +51,11 @@ class Machine:
     keeper: str
 
     @property
+    def costed(self) -> tuple[Architecture, EnergyTable, Charges]:
+        """What costs are computed with."""
+        return self.arch, self.energies, self.charges
+
+    @property
     def level(self) -> int:
         """The number of the keeper's level."""
         return next(i for i, own in enumerate(self.arch.levels) if own.name == self.keeper)

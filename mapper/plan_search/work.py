@@ -11,14 +11,15 @@ from ..group_search import MOST_ROWS, Family, GroupSearch, Solver, Space, Unsolv
 from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..networks import layers_of
-from ..problem import Effort, WeightedSum, effort_text
+from ..problem import ROUNDING, Effort, WeightedSum, effort_text
 from ..search.options import SearchOptions
 from ..search.outcome import Statistics
-from .prices import Slope
+from .prices import Floor, Slope
 from .states import Machine
 
-BOUNDED, TRIED, SEARCHED = 1, 2, 3  # how far the price of a fused group is known; of a layer it is searched at once
+BOUNDED, TRIED, SEARCHED = 1, 2, 3  # how far a price is known: bounded for all slopes; of a group tried; searched
 TRIAL = 12  # a group is tried with this part of its effort
+SLOPES = tuple(1.19**i for i in range(-5, 6))  # times that of the request: at these a price is bounded
 STEPS_A_ROW = 60  # of the effort: with little of it fewer tiles are bounded
 TABLES = 4  # groups whose tables a process keeps
 
@@ -30,6 +31,7 @@ class PriceStudy:
     machine: Machine
     mapspace: Preset
     options: SearchOptions  # whose effort is that of a layer
+    gap: float = ROUNDING  # the search of a group may end with so much between bound and value, as a share
 
 
 class PriceRequest(NamedTuple):
@@ -44,17 +46,19 @@ class PriceRequest(NamedTuple):
     seconds: float | None = None  # a cap
 
 
-class FoundPrice(NamedTuple):
-    """What was found of it."""
+class PriceResult(NamedTuple):
+    """What came of a request."""
 
     number: int
-    least: float  # no mapping has a sum below; inf: it has none
+    floor: Floor | None  # None: no mapping is valid
     costs: GroupCosts | None
     statistics: Statistics
 
 
-def search_price(study: PriceStudy, request: PriceRequest) -> FoundPrice:
-    """Search the price of a part."""
+def search_price(study: PriceStudy, request: PriceRequest) -> PriceResult:
+    """Search the price of a part, or bound it."""
+    if request.step == BOUNDED:
+        return _bounded(study, request)
     return _of_layer(study, request) if len(request.group.stages) == 1 else _of_group(study, request)
 
 
@@ -68,7 +72,18 @@ def _family(study: PriceStudy, group: Group) -> Family:
     )
 
 
-def _of_layer(study: PriceStudy, request: PriceRequest) -> FoundPrice:
+def _bounded(study: PriceStudy, request: PriceRequest) -> PriceResult:
+    """Bound all mappings of a part together, at several slopes."""
+    slopes = () if request.slope is None else tuple(request.slope * factor for factor in SLOPES)
+    *sums, energy_pj, cycles = _space(study, request.group).least_sums(slopes).tolist()
+    if cycles == inf:
+        return PriceResult(request.number, None, None, Statistics())
+    floor = Floor(energy_pj, cycles, sums=tuple(zip(slopes, sums, strict=True)))
+    return PriceResult(request.number, floor, None, Statistics())
+
+
+def _of_layer(study: PriceStudy, request: PriceRequest) -> PriceResult:
+    """Find the best mapping of a layer alone."""
     family, statistics = _family(study, request.group), Statistics()
     deadline = None if request.seconds is None else time.monotonic() + request.seconds
     solver, standing = Solver(family, study.options, deadline), Standing(request.group, family.arch)
@@ -78,22 +93,24 @@ def _of_layer(study: PriceStudy, request: PriceRequest) -> FoundPrice:
     try:
         solved = solver.solve(standing, layer, request.slope, statistics, root_only=False)
     except UnsolvedError:
-        return FoundPrice(request.number, 0.0, None, statistics)
+        return PriceResult(request.number, Floor(), None, statistics)
     if solved is None:
-        return FoundPrice(request.number, inf, None, statistics)
+        return PriceResult(request.number, None, None, statistics)
     costs = GroupCosts(standing, family.energies, family.charges, layers, {layer: solved.mapped})
-    return FoundPrice(request.number, solved.least, costs, statistics)
+    return PriceResult(request.number, Floor().with_sum(request.slope, solved.least), costs, statistics)
 
 
-def _of_group(study: PriceStudy, request: PriceRequest) -> FoundPrice:
+def _of_group(study: PriceStudy, request: PriceRequest) -> PriceResult:
+    """Search a fused group."""
     objective = WeightedSum(request.slope)
     options = replace(_effort(study.options, request.step), time_limit=request.seconds)
-    space = _bounded_space(study, request.group)
-    search = GroupSearch([space.family], objective, options, [space], request.enough)
-    if request.step == BOUNDED:
-        return FoundPrice(request.number, search.bound(), None, search.statistics)
+    space = _space(study, request.group)
+    search = GroupSearch([space.family], objective, options, [space], request.enough, study.gap)
     outcome = search.run()
-    return FoundPrice(request.number, outcome.lower_bound, outcome.best, outcome.statistics)
+    if outcome.lower_bound == inf:
+        return PriceResult(request.number, None, None, outcome.statistics)
+    floor = Floor().with_sum(request.slope, outcome.lower_bound)
+    return PriceResult(request.number, floor, outcome.best, outcome.statistics)
 
 
 def _effort(options: SearchOptions, step: int) -> SearchOptions:
@@ -104,6 +121,6 @@ def _effort(options: SearchOptions, step: int) -> SearchOptions:
 
 
 @lru_cache(maxsize=TABLES)
-def _bounded_space(study: PriceStudy, group: Group) -> Space:
+def _space(study: PriceStudy, group: Group) -> Space:
     """The space of a group, whose tables are made once."""
     return Space(_family(study, group), study.options, lambda: None, None)

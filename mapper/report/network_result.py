@@ -16,6 +16,7 @@ from . import tables
 from .front import front_table
 from .layer_tables import layer_tables
 from .layered import Layered
+from .plans import NetworkPlan, plan_parts
 from .result import Result
 from .show import Printable
 from .transformed import network_title, transformations
@@ -37,6 +38,7 @@ class NetworkResult(Printable, Layered[Result]):
     alike: tuple[tuple[str, ...], ...] = ()  # per layer the names of equal layers, which count with it
     numbers: tuple[int, ...] = ()  # per layer its place among all, from 0, where some may be missing
     tokens: int | None = None  # of a run of a language model, as its file says
+    plan: NetworkPlan | None = None  # of the network as a graph; its figures are then those of the network
 
     @property
     def found(self) -> bool:
@@ -62,6 +64,8 @@ class NetworkResult(Printable, Layered[Result]):
     @property
     @override
     def cycles(self) -> int:
+        if self.plan is not None:
+            return self.plan.costs.cycles
         return sum(result.cycles * count for result, count in self.layers)
 
     @property
@@ -72,6 +76,8 @@ class NetworkResult(Printable, Layered[Result]):
 
     @property
     def energy_pj(self) -> float:
+        if self.plan is not None:
+            return self.plan.costs.energy_pj
         return sum(result.energy_pj * count for result, count in self.layers)
 
     @property
@@ -113,7 +119,10 @@ class NetworkResult(Printable, Layered[Result]):
 
     @cached_property
     def lower_bound(self) -> float | None:
-        """A lower bound of the objective over all choices of mappings; None unless every layer has a lower bound."""
+        """A lower bound of the objective over all plans, or over all choices of mappings; None unless every layer has
+        one."""
+        if self.plan is not None:
+            return self.plan.lower_bound
         bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
         if not self.found or len(bounds) < len(self.layers):
             return None
@@ -139,6 +148,8 @@ class NetworkResult(Printable, Layered[Result]):
 
         Mappings of the least EDP may differ in energy and delay, and so may make networks of different EDP.
         """
+        if self.plan is not None:
+            return self.plan.optimal
         first, *later_names = self.objective.split(",")
         alone = sum(count for _, count in self.layers) == 1
         apart = alone or not all(first_objective(first).powers)
@@ -166,13 +177,15 @@ class NetworkResult(Printable, Layered[Result]):
         parts += _of_layers(self)
         if self.missing:
             parts.append(f"interrupted: {self.missing} layers were not searched")
+        if self.plan is not None:
+            parts += plan_parts(self.plan)
         if self.found:
             parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table))
         whole = self.statistics
         counted = "; seconds of the searches alone, without starts and waits" if Ended.BUDGET in whole.ended else ""
         parts.append(tables.search_line(whole) + counted)
         parts += [line] if (line := known_line([(result.workload.name, result.known) for result, _ in mapped])) else []
-        parts += [] if self.gap is None else [_proof(self, self.gap)]
+        parts += [] if self.gap is None or self.plan is not None else [_proof(self, self.gap)]
         return parts
 
 

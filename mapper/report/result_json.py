@@ -13,6 +13,7 @@ from .answer import answer_json
 from .front import front_json
 from .layered import Layered
 from .network_result import NetworkResult
+from .plans import plan_json
 from .rates import rates_json
 from .result import Result
 from .transformed import transformations
@@ -177,6 +178,7 @@ def _network_json(result: NetworkResult) -> Json:
         "search": _search_json(result.statistics, first.strategy),
         **({"missing": result.missing} if result.missing else {}),
         **({} if result.gap is None else _proof_json(result)),
+        **({} if result.plan is None else plan_json(result.plan)),
         "layers": [
             {"count": count, **({"alike": list(names)} if names else {}), **result_json(layer)}
             for (layer, count), names in zip_longest(result.layers, result.alike)

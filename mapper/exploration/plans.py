@@ -1,0 +1,111 @@
+"""Plans of a network: which layers are fused, and what stays in a memory; from the results of its layers."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ...arch import Architecture
+from ...workloads import Network
+from ..networks import Graph, PlanCosts
+from ..plan_search import Floor, KnownLayer, Machine, PlanOutcome, Progress, one_by_one, plan_one_by_one, search_plans
+from ..problem import Point
+from ..report import NetworkResult, Result
+from ..report.plans import NetworkPlan
+from ..search.options import SearchOptions
+from ..searchers import STRATEGIES
+from .time_slices import Study
+
+
+def why_no_plan(study: Study) -> str:
+    """Say why plans of a study are not searched; empty: they are."""
+    options, work, arch = study.options, study.work, study.arch
+    if not isinstance(work, Network):
+        return "it is a single layer"
+    if not (work.edges or work.operations):
+        return f"{work.name} does not say what its layers hand each other"
+    if len(options.objectives) > 1 or options.axes:
+        return "a plan is for one objective"
+    if options.cost_model is not None or study.only_start or options.budget or options.certify:
+        return "plans are searched with our model, without --budget, --transfer-only and --certificate"
+    if not STRATEGIES[options.strategy].proves:
+        return f"--search {options.strategy} proves nothing of layers, on which plans stand"
+    if arch.systolic is not None:
+        return f"{arch.name} has systolic axes: nothing is proven of its mappings"
+    if not list(keepers(arch)):
+        return f"no memory of {arch.name} has one instance, in which tensors could stay"
+    return ""
+
+
+def keepers(arch: Architecture) -> Iterator[str]:
+    """Yield the memories in which whole tensors may stay: inner ones with one instance."""
+    for number, level in enumerate(arch.levels):
+        if number and arch.instances(number) == 1:
+            yield level.name
+
+
+def beside_layers(study: Study) -> Point:
+    """Compute the cycles and pJ of the operations of a network, its layers one by one."""
+    assert isinstance(study.work, Network), "it has a graph"
+    machine = _machine(study, next(keepers(study.arch)))
+    plan = plan_one_by_one(Graph.of(study.work), machine.keeper)
+    cycles, energy_pj = 0.0, 0.0
+    for number, part in enumerate(plan.parts):
+        (took, pj), count = machine.beside(plan.placed(number)), plan.graph.nodes[part.last].count
+        cycles, energy_pj = cycles + count * took, energy_pj + count * pj
+    return cycles, energy_pj
+
+
+def with_plan(study: Study, result: NetworkResult, progress: Progress | None = None) -> NetworkResult:
+    """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
+    assert isinstance(study.work, Network), "it has a graph"
+    graph, best = Graph.of(study.work), None
+    known = {name: _known(layer) for name, layer in _by_name(result)}
+    mapped = {name: own.mapped[0] for name, own in known.items()}
+    bounds = list[float]()
+    for keeper in keepers(study.arch):
+        machine = _machine(study, keeper)
+        alone = one_by_one(graph, machine, mapped)
+        outcome = search_plans(graph, machine, study.mapspace, _options(study), known, alone, progress)
+        bounds.append(outcome.lower_bound)
+        plan = _plan(study, alone, outcome)
+        best = plan if best is None or plan.value < best.value else best
+    assert best is not None, "there is a memory"
+    return replace(result, plan=replace(best, lower_bound=min(bounds)))
+
+
+def _machine(study: Study, keeper: str) -> Machine:
+    first = study.problems[0]
+    return Machine(study.arch, first.energies, first.charges, keeper)
+
+
+def _by_name(result: NetworkResult) -> Iterator[tuple[str, Result]]:
+    """Yield the results of all layers, equal ones by each of their names."""
+    for number, (layer, _) in enumerate(result.layers):
+        names = result.alike[number] if result.alike else ()
+        yield from ((name, layer) for name in (layer.workload.name, *names))
+
+
+def _known(layer: Result) -> KnownLayer:
+    """What is known of a layer alone."""
+    assert layer.mapped is not None, "every layer has a mapping"
+    needs = layer.needs(1)
+    sums = tuple((own.slope, own.least_pj) for own in needs.sums)
+    return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (layer.mapped,))
+
+
+def _options(study: Study) -> SearchOptions:
+    """How the layers of parts are searched."""
+    options = study.options
+    return replace(options, strategy="optimal", effort=options.effort or "normal", front="", samples=None)
+
+
+def _plan(study: Study, alone: PlanCosts, outcome: PlanOutcome) -> NetworkPlan:
+    objective = study.options.goal.minimised[0]
+    return NetworkPlan(
+        outcome.best,
+        alone,
+        objective,
+        outcome.lower_bound,
+        outcome.statistics,
+        outcome.searched,
+        outcome.most_held,
+    )

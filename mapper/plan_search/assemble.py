@@ -1,0 +1,85 @@
+"""Makes plans of ways: parts with their loops and mappings, tensors that stay; and the plan of layers one by one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ..fusion import Group, GroupCosts, Standing, StepLayer
+from ..model.figures import Mapped
+from ..networks import Graph, Part, Plan, PlanCosts, Resident, applies, layers_of
+from .prices import Slope
+from .search import AtSlope, PlanSearch
+from .states import Machine, Move
+
+
+def assembled(search: PlanSearch, at: AtSlope) -> PlanCosts:
+    """Make the plan of the ways with the least values at a slope, and count it anew."""
+    moves = [move for way in at.ways for move in way.moves]
+    parts, mapped = list[Part](), dict[int, dict[StepLayer, Mapped]]()
+    for number, move in enumerate(moves):
+        part, best = move.placed.part, _best(search, move, at.slope)
+        if best is not None:
+            assert part.group is not None, "it has layers"
+            own = best.standing.group
+            part = replace(part, group=replace(part.group, shared=own.shared, retained=own.retained, kept=own.kept))
+            mapped[number] = {layer: _named(before, part.layers[layer.stage]) for layer, before in best.mapped.items()}
+        parts.append(part)
+    plan = Plan(search.graph, search.machine.keeper, tuple(parts), tuple(_residents(search.graph, moves)))
+    assert not plan.faults(), "; ".join(plan.faults())
+    return PlanCosts.of(plan, search.machine.costed, mapped)
+
+
+def _best(search: PlanSearch, move: Move, slope: Slope) -> GroupCosts | None:
+    return None if move.group is None else search.prices.every[move.group].best(slope)
+
+
+def _named(mapped: Mapped, name: str) -> Mapped:
+    """Give a mapping the name of its layer."""
+    return replace(mapped, batch=replace(mapped.batch, workload=replace(mapped.batch.workload, name=name)))
+
+
+def _residents(graph: Graph, moves: Sequence[Move]) -> list[Resident]:
+    """List the tensors that stay: each from the move that makes it to the last that finds it in the memory."""
+    residents = []
+    for number, move in enumerate(moves):
+        placed, name = move.placed, move.placed.part.last
+        if placed.stays:
+            later = [own.placed for own in moves[number + 1 :] if name in own.placed.held]
+            until = next(own for own in later[-1].part.names if own in graph.readers[name])
+            residents.append(Resident(name, until, placed.copied))
+    return residents
+
+
+def plan_one_by_one(graph: Graph, keeper: str) -> Plan:
+    """Make the plan of layers one by one: every tensor goes off chip; operations are applied as words pass where they
+    can be."""
+    parts, done = list[Part](), set[str]()
+    for name, node in graph.nodes.items():
+        if name in done:
+            continue
+        part = Part(operations=(name,))
+        if node.layer is not None:
+            part = Part((name,), group=Group((node.layer,), (), keeper))
+        while follower := _applied(graph, part, done):
+            part = replace(part, operations=(*part.operations, follower))
+        done.update(part.names)
+        parts.append(part)
+    return Plan(graph, keeper, tuple(parts))
+
+
+def one_by_one(graph: Graph, machine: Machine, mapped: Mapping[str, Mapped]) -> PlanCosts:
+    """Count the plan of layers one by one, with these mappings by name."""
+    plan, batches = plan_one_by_one(graph, machine.keeper), dict[int, dict[StepLayer, Mapped]]()
+    for number, part in enumerate(plan.parts):
+        if part.group is not None:
+            (layer,) = layers_of(Standing(part.group, machine.arch))
+            batches[number] = {layer: mapped[part.layers[0]]}
+    return PlanCosts.of(plan, machine.costed, batches)
+
+
+def _applied(graph: Graph, part: Part, done: set[str]) -> str:
+    """The operation that can be applied to the words of a part as they pass; empty: none."""
+    readers = graph.readers[part.last]
+    if len(readers) != 1 or not applies(graph, readers[0], part.last):
+        return ""
+    makers = {maker for read in graph.nodes[readers[0]].reads for maker in read.makers}
+    return readers[0] if makers <= done | {part.last} else ""

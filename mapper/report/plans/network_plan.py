@@ -1,0 +1,85 @@
+"""The result of a search of plans: the best plan of a network, beside its layers one by one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...networks import PartCosts, PlacedPart, PlanCosts
+from ...problem import ROUNDING, Objective
+from ...search.outcome import Statistics
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A part of a plan, and what its layers and operations cost one by one."""
+
+    placed: PlacedPart
+    count: int
+    costs: PartCosts  # once
+    alone_pj: float  # once
+    alone_cycles: int
+    saved: float  # of all its occurrences, as a share of what the network costs one by one, by the objective's slope
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkPlan:
+    """The best plan that was found, what no plan is below, and the layers one by one."""
+
+    costs: PlanCosts
+    alone: PlanCosts  # the plan of layers one by one, operations among them
+    objective: Objective
+    lower_bound: float
+    statistics: Statistics
+    searched: int  # prices of parts that were bounded or searched
+    most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
+
+    @property
+    def value(self) -> float:
+        """The objective of the plan."""
+        return self.objective.value(self.costs.energy_pj, float(self.costs.cycles))
+
+    @property
+    def gap(self) -> float:
+        """The share of the objective by which some plan may be lower."""
+        return max(0.0, 1 - self.lower_bound / self.value) if self.value else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is proven that no plan is lower."""
+        return self.gap <= ROUNDING
+
+    @property
+    def saved(self) -> float:
+        """The share of the objective of the layers one by one that the plan saves."""
+        before = self.objective.value(self.alone.energy_pj, float(self.alone.cycles))
+        return 1 - self.value / before if before else 0.0
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """The parts in turn, each with what it saves; the shares add up to what the plan saves at the slope of the
+        layers one by one."""
+        energy, cycles = self.alone.energy_pj, float(self.alone.cycles)
+        slope = self.objective.slope_at(energy, cycles)
+
+        def weight(pj: float, took: float) -> float:
+            return took if slope is None else pj + slope * took
+
+        whole, decisions = weight(energy, cycles), []
+        alone = {name: number for number, part in enumerate(self.alone.plan.parts) for name in part.names}
+        for number, (own, count) in enumerate(zip(self.costs.parts, self.costs.counts, strict=True)):
+            placed = self.costs.plan.placed(number)
+            numbers = dict.fromkeys(alone[name] for name in placed.part.names if self._begins(alone, name))
+            before = [self.alone.parts[i] for i in numbers]
+            pj, took = sum(part.energy_pj for part in before), sum(part.cycles for part in before)
+            saved = count * (weight(pj, float(took)) - weight(own.energy_pj, float(own.cycles)))
+            decisions.append(Decision(placed, count, own, pj, took, saved / whole if whole else 0.0))
+        return tuple(decisions)
+
+    def _begins(self, alone: dict[str, int], name: str) -> bool:
+        """Whether a part one by one begins with a node: each counts for the part that has this node."""
+        return self.alone.plan.parts[alone[name]].names[0] == name
+
+
+def shown_shared(placed: PlacedPart) -> Sequence[tuple[str, int]]:
+    """The shared loops of a part, with their tiles, the outermost first."""
+    return placed.part.group.shared if placed.part.group is not None else ()

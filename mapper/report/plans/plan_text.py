@@ -1,0 +1,70 @@
+"""Plans of networks as text: a row per part, and what is proven."""
+
+from collections.abc import Iterator
+
+from ..tables import TextTable, energy_unit
+from .network_plan import Decision, NetworkPlan, shown_shared
+
+MOST_NAMES = 3  # of a part
+
+
+def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
+    """Yield the tables and lines of a plan."""
+    unit, size = energy_unit(max(own.costs.energy_pj for own in plan.decisions))
+    level = next(own for own in plan.costs.parts[0].arch.levels if own.name == plan.costs.plan.keeper)
+    usable = None if level.capacity_bits is None else level.capacity_bits // level.multiple_buffering
+    rows = []
+    for own in plan.decisions:
+        held = own.placed.room_bits(plan.costs.parts[0].arch)
+        room = f"{held / usable:.0%}" if usable else f"{held // 8:,} B"
+        rows.append(
+            [
+                part_name(own),
+                str(own.count) if own.count > 1 else "",
+                " ".join(f"{dim} {tile}" for dim, tile in shown_shared(own.placed)),
+                f"{room} {resident_names(own)}" if held else "",
+                f"{own.costs.cycles:,}",
+                f"{own.costs.energy_pj / size:,.4g}",
+                f"{own.alone_cycles:,}",
+                f"{own.alone_pj / size:,.4g}",
+                f"{own.saved:.1%}",
+            ]
+        )
+    figures = ["cycles", f"energy\n[{unit}]"]
+    alone = [f"alone:\n{figures[0]}", figures[1]]
+    head = ["part", "count", "tiles", f"stays in {level.name}", *figures, *alone, "saved"]
+    yield TextTable(head, rows, left=(0, 2, 3), title="plan, part by part, once; saved: of the layers one by one")
+    yield "\n".join(_lines(plan))
+
+
+def part_name(own: Decision) -> str:
+    """The names of a part: those of many are cut."""
+    names = [name for name in own.placed.part.names if name not in own.placed.part.between]
+    if len(names) <= MOST_NAMES:
+        return "+".join(names)
+    return f"{names[0]}+...+{names[-1]} ({len(names)})"
+
+
+def resident_names(own: Decision) -> str:
+    """The tensors that are in the memory, by what makes them."""
+    held = sorted(own.placed.held)
+    more = f" and {len(held) - MOST_NAMES} more" if len(held) > MOST_NAMES else ""
+    return f"{', '.join(held[:MOST_NAMES])}{more}"
+
+
+def _lines(plan: NetworkPlan) -> Iterator[str]:
+    alone, best = plan.alone, plan.costs
+    title = plan.objective.short
+    for name, costs in (("one by one", alone), ("plan", best)):
+        value = plan.objective.value(costs.energy_pj, float(costs.cycles))
+        unit, size = energy_unit(costs.energy_pj)
+        figures = f"{costs.cycles:,} cycles, {costs.energy_pj / size:,.5g} {unit}"
+        yield f"{name:<12} {title} {value:.5g} {plan.objective.unit}; {figures}"
+    yield f"saved        {plan.saved:.1%} of the {title}"
+    rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
+    if plan.optimal:
+        yield f"proof        no plan{rule} has a lower {title}"
+    else:
+        yield f"proof        no plan{rule} has an {title} more than {plan.gap:.2%} lower"
+    how = f"{plan.searched:,} prices of parts bounded or searched; {plan.statistics.seconds:.2f} s"
+    yield f"plans        {how}; ended by: {plan.statistics.stopped_by}"

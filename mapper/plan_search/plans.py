@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
@@ -18,6 +18,8 @@ from .states import Machine
 from .work import BOUNDED, SEARCHED, SLOPES
 
 NEAR = 1.03  # slopes within this factor are the same
+GAP = 0.005  # between bound and value at a slope, with which a search may end
+SHARE = 6  # the plans of a network have the steps of so many layers for each of its different layers
 MOST_SLOPES = 4  # at which plans are searched
 SMALL = 1.01  # a step of the slope, by which sums are parted into energy and cycles
 
@@ -49,7 +51,7 @@ def search_plans(
 
     Ctrl-C ends the search with the best so far.
     """
-    search = PlanSearch(graph, machine, mapspace, options, alone)
+    search = PlanSearch(graph, machine, mapspace, options, alone, gap=GAP)
     return _Plans(search, options.goal.minimised[0], start, progress).run()
 
 
@@ -60,13 +62,16 @@ class _Plans:
         self.search, self.objective, self.best, self.progress = search, objective, start, progress
         seconds = search.options.limits.seconds
         search.deadline = None if seconds is None else time.monotonic() + seconds
+        steps, layers = search.options.limits.steps, {replace(own, name="") for own, _ in search.graph.network.layers}
+        search.most_steps = None if steps is None else SHARE * steps * len(layers)
 
     def run(self) -> PlanOutcome:
         began = time.monotonic()
         statistics = self.search.statistics
         try:
             self._search()
-            statistics.stop(Ended.SEEN_ALL if self._closed else Ended.EFFORT)
+            if not statistics.ended:
+                statistics.stop(Ended.SEEN_ALL if self._closed else Ended.EFFORT)
         except KeyboardInterrupt:
             statistics.stop(Ended.INTERRUPTED)
         statistics.seconds = time.monotonic() - began
@@ -82,7 +87,7 @@ class _Plans:
             return
         slope = self._first_slope()
         known = list[float]()
-        while len(known) < MOST_SLOPES and not self._closed:
+        while len(known) < MOST_SLOPES and not self._closed and not self.search.statistics.ended:
             self._at(slope)
             known.append(slope)
             wanted = self._edp_bound[1]

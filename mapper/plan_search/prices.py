@@ -104,11 +104,9 @@ class Prices:
         self._of_stages.setdefault(group.stages, []).append(price)
         return price
 
-    def related(self, group: Group) -> list[GroupCosts]:
-        """List known mappings of the same layers beside other tensors, the nearest first."""
-        near = self._related.get(replace(group, reserved=()), [])
-        far = self._of_stages.get(group.stages, [])
-        return [own for price in [*near, *far] for own in price.costs]
+    def of_layer(self, layer: Workload) -> list[GroupCosts]:
+        """List known mappings of a layer as a whole, whatever lasts beside it."""
+        return [own for price in self._of_stages.get((layer,), ()) for own in price.costs]
 
     def learn(self, price: Price, slope: Slope, floor: Floor | None, costs: GroupCosts | None) -> None:
         """Note what was learnt of a price, at a slope, and what follows for those with more or less room.

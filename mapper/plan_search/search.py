@@ -11,8 +11,10 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from ...workloads import Workload
 from ..bounds import ideal
 from ..fusion import Group, GroupCosts, Standing
+from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..model.figures import Mapped
 from ..networks import Graph, layers_of
@@ -21,10 +23,11 @@ from ..runtime import Workers
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .prices import Floor, Price, Prices, Slope, weighted
-from .states import Machine, Move, States, TooManyError, nameless
+from .states import STAGE, Machine, Move, States, TooManyError, nameless
 from .ways import Way, least_through, least_way
 from .work import BOUNDED, SEARCHED, TRIED, PriceRequest, PriceResult, PriceStudy, search_price
 
+AT_ONCE = 4  # prices that are searched at once, those that are farthest from being known
 MOST_HELD = (None, 4, 3, 2, 1, 0)  # tensors in the memory between parts: fewer where there are too many states
 
 
@@ -66,6 +69,7 @@ class PlanSearch:
     alone: Mapping[str, KnownLayer]
     deadline: float | None = None  # by time.monotonic
     gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
+    most_steps: int | None = None  # of proofs; the effort
     statistics: Statistics = field(default_factory=Statistics)
     searched: int = 0  # prices
 
@@ -125,7 +129,7 @@ class PlanSearch:
                 best, requests = self._look(slope, last)
                 if progress is not None:
                     progress(self, best)
-                if not requests or self._late:
+                if not requests or self._used_up:
                     return best
                 for result in workers.in_order(requests, 1, None):
                     self._learn(requests[result.number], result)
@@ -146,11 +150,14 @@ class PlanSearch:
         return {slope for price in self.prices.every.values() for slope in price.steps if slope is not None}
 
     @property
-    def _late(self) -> bool:
-        if self.deadline is None or time.monotonic() < self.deadline:
-            return False
-        self.statistics.stop(Ended.TIME_LIMIT)
-        return True
+    def _used_up(self) -> bool:
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.statistics.stop(Ended.TIME_LIMIT)
+            return True
+        if self.most_steps is not None and self.statistics.steps >= self.most_steps:
+            self.statistics.stop(Ended.EFFORT)
+            return True
+        return False
 
     def _look(self, slope: Slope, last: int) -> tuple[AtSlope, list[PriceRequest]]:
         """Find the ways with the least bounds and values, and what is to be searched on the former."""
@@ -168,8 +175,15 @@ class PlanSearch:
                 self._add_enough(component.states, best.sum_pj, slope, enough)
         fewest = min(wanted.values(), default=0)
         chosen = [group for group, step in wanted.items() if step == fewest]  # what takes least, first
+        if fewest > BOUNDED:
+            chosen = sorted(chosen, key=lambda group: -self._open_sum(group, slope))[:AT_ONCE]
         requests = [self._request(number, group, slope, fewest, enough) for number, group in enumerate(chosen)]
         return AtSlope(slope, min(least, value), value, tuple(below), tuple(ways)), requests
+
+    def _open_sum(self, group: Group, slope: Slope) -> float:
+        """How far value and bound of a price are apart."""
+        price = self.prices.every[group]
+        return price.value(slope) - price.floor.least(slope)
 
     def _wanted(self, way: Way, slope: Slope, last: int) -> dict[Group, int]:
         """Return the groups of a way that may be searched further, and how far next."""
@@ -214,10 +228,14 @@ class PlanSearch:
     def _request(
         self, number: int, group: Group, slope: Slope, step: int, enough: Mapping[Group, float]
     ) -> PriceRequest:
-        every = self.prices.related(group) if len(group.stages) == 1 else []
-        start = tuple(own.batch for costs in every[:2] for own in costs.mapped.values())
+        starts = tuple(self._starts(stage) for stage in group.stages) if step > BOUNDED else ()
         seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
-        return PriceRequest(number, group, slope, step, start, enough.get(group, inf), seconds)
+        return PriceRequest(number, group, slope, step, starts, enough.get(group, inf), seconds)
+
+    def _starts(self, stage: Workload) -> tuple[MappingBatch, ...]:
+        """Mappings of a layer as a whole, with which searches of its parts begin."""
+        every = self.prices.of_layer(replace(stage, name=STAGE))[:2]
+        return tuple(own.batch for costs in every for own in costs.mapped.values())
 
     def _learn(self, request: PriceRequest, result: PriceResult) -> None:
         price = self.prices.every[request.group]

@@ -16,6 +16,7 @@ from ..problem import Charges, Point
 from .candidates import candidates
 
 MOST_STATES = 20_000
+STAGE = "stage"  # the name of every layer, where names are left out
 
 
 class TooManyError(Exception):
@@ -186,5 +187,5 @@ class States:
 
 def nameless(group: Group) -> Group:
     """Return a group without the names of its layers: equal ones are searched once."""
-    stages = tuple(replace(stage, name=f"stage {i}", shape="") for i, stage in enumerate(group.stages, 1))
+    stages = tuple(replace(stage, name=STAGE, shape="") for stage in group.stages)
     return replace(group, stages=stages)

@@ -41,7 +41,7 @@ class PriceRequest(NamedTuple):
     group: Group
     slope: Slope
     step: int
-    start: tuple[MappingBatch, ...] = ()  # mappings of its layer on other machines
+    starts: tuple[tuple[MappingBatch, ...], ...] = ()  # per stage mappings of its layer on other machines
     enough: float = inf  # no need to know more than that it is not below
     seconds: float | None = None  # a cap
 
@@ -87,7 +87,7 @@ def _of_layer(study: PriceStudy, request: PriceRequest) -> PriceResult:
     family, statistics = _family(study, request.group), Statistics()
     deadline = None if request.seconds is None else time.monotonic() + request.seconds
     solver, standing = Solver(family, study.options, deadline), Standing(request.group, family.arch)
-    solver.begin_with(0, request.start)
+    _begin(solver, request)
     layers = layers_of(standing)
     (layer,) = layers
     try:
@@ -106,11 +106,18 @@ def _of_group(study: PriceStudy, request: PriceRequest) -> PriceResult:
     options = replace(_effort(study.options, request.step), time_limit=request.seconds)
     space = _space(study, request.group)
     search = GroupSearch([space.family], objective, options, [space], request.enough, study.gap)
+    _begin(search.spaces[0].solver, request)
     outcome = search.run()
     if outcome.lower_bound == inf:
         return PriceResult(request.number, None, None, outcome.statistics)
     floor = Floor().with_sum(request.slope, outcome.lower_bound)
     return PriceResult(request.number, floor, outcome.best, outcome.statistics)
+
+
+def _begin(solver: Solver, request: PriceRequest) -> None:
+    for stage, batches in enumerate(request.starts):
+        if batches:
+            solver.begin_with(stage, batches)
 
 
 def _effort(options: SearchOptions, step: int) -> SearchOptions:

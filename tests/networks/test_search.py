@@ -1,0 +1,182 @@
+"""The search of plans against every plan: all partitions, orders, tensors that stay, groups and mappings."""
+
+from dataclasses import replace
+from itertools import chain, combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.fusion import GroupCosts, Standing, layer_passes, pass_costs, step_layers
+from ruby_map.mapper.group_search import Family
+from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
+from ruby_map.mapper.problem import OBJECTIVES, Charges
+from ruby_map.workloads import InputError
+
+from ..conftest import DEEP
+from ..fusion.test_search import computes, every_group, has_room, points_of
+from .networks import fused, fused_one, networks
+
+
+@st.composite
+def machines(draw):
+    """Two levels with little room in the inner one, and figures of any proportions."""
+    pj = st.sampled_from([0.0, 1.0, 3.0, 10.0, 100.0])
+    axes = (Axis("x", draw(st.sampled_from([1, 2]))),)
+    bandwidth = st.sampled_from([None, None, 1.0])
+    room = 16 * draw(st.integers(4, 30))
+    levels = (
+        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth)),
+        Storage("L1", "SRAM", capacity_bits=room, fanout=axes, write_bandwidth=draw(bandwidth)),
+    )
+    figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    charges = Charges(leakage=draw(st.booleans()), drain_reads=draw(st.booleans()))
+    return Architecture("m", levels, Compute("MAC", "intmac")), table, charges
+
+
+class EveryPlan:
+    """All plans of a network, one after the other; nothing is shared with the search but the counting of parts."""
+
+    def __init__(self, graph, machine):
+        self.graph, self.machine = graph, machine
+        self.fronts, self.known, self.rest = {}, {}, {}
+        self.bases = list(self.parts())
+
+    def parts(self):
+        """Every part before operations are applied: each node, and each group of layers."""
+        for name, node in self.graph.nodes.items():
+            if node.layer is None:
+                yield Part(operations=(name,))
+            else:
+                yield Part((name,), group=fused_one(self.graph, name))
+        layers = [name for name, node in self.graph.nodes.items() if node.layer is not None]
+        for names in chain.from_iterable(combinations(layers, n) for n in (2, 3, 4)):
+            if (own := fused(self.graph, list(names))) is not None:
+                yield Part(tuple(names), own[1], (), own[0])
+
+    def front(self, done=frozenset(), held=()):
+        """The energies and cycles of all ways on from here that no other beats."""
+        if len(done) == len(self.graph.nodes):
+            return [(0.0, 0.0)]
+        key = done, held
+        if key not in self.rest:
+            points = set()
+            for placed, after, still in self.moves(done, dict(held)):
+                for pj, took in self.of_part(placed):
+                    points |= {(pj + e, took + c) for e, c in self.front(after, still)}
+            self.rest[key] = front_of(points)
+        return self.rest[key]
+
+    def moves(self, done, held):
+        """Every part that may come next, with every choice of what stays."""
+        for base in self.bases:
+            part = base
+            while True:
+                makers = {m for name in part.names for read in self.graph.nodes[name].reads for m in read.makers}
+                if done & set(part.names) or not makers <= done | set(part.names):
+                    break
+                yield from self.with_choices(part, done | set(part.names), held)
+                more = [name for name in self.graph.readers[part.last] if applies(self.graph, name, part.last)]
+                if not more:
+                    break
+                part = replace(part, operations=(*part.operations, more[0]))
+
+    def with_choices(self, part, done, held):
+        readers = self.graph.readers
+        later = {name for name in (*held, part.last) if set(readers[name]) - done}
+        choices = []
+        for name, copied in held.items():
+            here = set(part.names) & set(readers[name])
+            if name not in later:
+                choices.append([None])
+            else:
+                choices.append([(name, copied), None] if copied and here else [(name, copied)])
+        ends = [(False, False)] + ([(True, False), (True, True)] if part.last in later else [])
+        for stays, copied in ends:
+            inside = frozenset({*held, part.last} if stays else held)
+            placed = PlacedPart(self.graph, "L1", part, inside, copied)
+            if not overfull_bits(placed, self.machine[0]):
+                for chosen in product(*choices, [(part.last, copied) if stays else None]):
+                    yield placed, frozenset(done), tuple(sorted(own for own in chosen if own))
+
+    def of_part(self, placed):
+        """The energies and cycles of a part that no other beats."""
+        key = placed.part.names, placed.held, placed.copied
+        if key not in self.fronts:
+            arch, table, charges = self.machine
+            moved = movements(placed, arch, drain_reads=charges.drain_reads)
+            cycles = sum(own.cycles(arch) for own in moved)
+            energy = sum(own.energy_pj(arch, table) for own in moved) + charges.leak_pj_per_cycle(arch, table) * cycles
+            points = self.of_layers(placed) if placed.part.group is not None else [(0.0, 0.0)]
+            self.fronts[key] = front_of({(pj + energy, took + cycles) for pj, took in points})
+        return self.fronts[key]
+
+    def of_layers(self, placed):
+        arch, table, charges = self.machine
+        own, points = placed.group(arch), set()
+        family = Family(
+            own.stages, own.links, arch, table, charges, "ruby", "L1", lasting=own.lasting, reserved=own.reserved
+        )
+        fits = {}
+        for group in every_group(family):
+            group = replace(group, lasting=own.lasting, reserved=own.reserved)
+            plain = replace(group, kept=())
+            if plain not in fits:
+                fits[plain] = computes(replace(plain, lasting=frozenset())) and has_room(Standing(plain, arch))
+            if fits[plain] and has_room(Standing(group, arch)):
+                points |= set(self.of_group(family, group))
+        return front_of(points)
+
+    def of_group(self, family, group):
+        standing = Standing(group, family.arch)
+        moved = GroupCosts(standing, family.energies, family.charges, {}, {})
+        sums = [(moved.transfer_pj, float(moved.transfer_cycles))]
+        known = self.known.setdefault(group.stages, {})
+        for stage, box in enumerate(standing.boxes):
+            for layer, number in step_layers(group, stage, box).items():
+                points = points_of(family, standing, layer, known)
+                sizes = dict(zip(group.stages[stage].dims, layer.sizes, strict=True))
+                listed = layer_passes(group, standing.level, layer)
+                pj, took = pass_costs(listed, family.arch, family.energies, family.charges, sizes)
+                sums = front_of(
+                    {(e + number * (pe + pj), c + number * (pc + took)) for e, c in sums for pe, pc in points}
+                )
+        return sums
+
+
+def front_of(points):
+    front = []
+    for energy, cycles in sorted(points):
+        if not front or cycles < front[-1][1]:
+            front.append((energy, cycles))
+    return front
+
+
+@settings(max_examples=200 if DEEP else 4)
+@given(networks(most=4), machines(), st.sampled_from(sorted(OBJECTIVES)))
+def test_the_search_finds_the_best_of_every_plan(network, machine, name):
+    """Without a limit its value is that of the best plan, or by EDP its bound is below it and no more than it says."""
+    arch, table, charges = machine
+    assume(max(layer.macs for layer, _ in network.layers) <= 12)
+    try:
+        options = SearchOptions(strategy="optimal", effort="thorough", objective=name)
+        result = explore(arch, network, "ruby", options, table=table, costs=charges, fuse="auto")
+    except InputError:
+        assume(False)
+    assume(result.found)
+    objective = OBJECTIVES[name]
+    every = EveryPlan(Graph.of(network), machine).front()
+    least = min(objective.value(energy, cycles) for energy, cycles in every)
+    plan = result.plan
+    value = objective.value(plan.costs.energy_pj, float(plan.costs.cycles))
+    assert plan.lower_bound <= least * (1 + 1e-9)
+    assert value >= least * (1 - 1e-9)
+    if plan.optimal or name != "edp":
+        assert value == pytest.approx(least, rel=1e-6)
+    alone = objective.value(plan.alone.energy_pj, float(plan.alone.cycles))
+    assert value <= alone * (1 + 1e-9)
+    assert np.isfinite(plan.saved)

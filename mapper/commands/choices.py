@@ -8,6 +8,7 @@ SEARCHES = (
     *("auto", "random", "exhaustive", "anneal", "genetic", "sketch", "pruned", "gbt", "surrogate", "bayes"),
     *("evolve", "milp", "optimal"),
 )
+FUSE = ("auto", "none")
 ENGINES = ("numpy", "jax")
 OBJECTIVES = ("edp", "energy", "delay")
 EFFORTS = ("quick", "normal", "thorough")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ...workloads import Workload
-from ..exploration import ChangeProgress, Progress
+from ..exploration import ChangeProgress, PlanProgress, Progress
 from ..runtime import print_message
 from ..search import Recorder
 from ..search.options import read_budget
@@ -149,14 +149,30 @@ def live_line(first: str) -> Iterator[Callable[[Sequence[Part]], None] | None]:
 
 
 @contextmanager
-def progress(log: bool, layers: int = 1, budget: str = "") -> Iterator[Progress | None]:
-    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
+def progress(
+    log: bool, layers: int = 1, budget: str = ""
+) -> Iterator[tuple[Progress | None, Callable[[PlanProgress], None] | None]]:
+    """Show progress of layers and of plans as log lines, or as a live line on standard error.
+
+    Yields None for both where that is no terminal.
+    """
     together = Progressing(layers, budget)
     if log:
-        yield _log(together)
+        every = Every()
+        yield _log(together), lambda step: write_line(plan_line(step)) if every.now() else None
         return
     with live_line("searching") as show:
-        yield None if show is None else lambda layer, recorder: show(together.line(layer, recorder))
+        if show is None:
+            yield None, None
+        else:
+            yield lambda *seen: show(together.line(*seen)), lambda step: show([Part(plan_line(step))])
+
+
+def plan_line(step: PlanProgress) -> str:
+    """Format how far a search of plans is: prices searched, how far the best is from the bound, the effort used."""
+    below = 1 - step.least / step.value
+    text = f"plans: {step.searched:,} prices of parts, the best possible at most {below:.2%} below"
+    return text if step.effort is None else f"{text}, {step.effort:.0%} of the effort"
 
 
 class Every:

@@ -24,7 +24,7 @@ from .app import (
     duration,
     new_app,
 )
-from .choices import CLUSTERS, EFFORTS, ENGINES, ESTIMATES, OBJECTIVES, PRESETS, SCHEMAS, SEARCHES
+from .choices import CLUSTERS, EFFORTS, ENGINES, ESTIMATES, FUSE, OBJECTIVES, PRESETS, SCHEMAS, SEARCHES
 from .complete import layers, machines, one_of
 
 _SPACE, _SEARCH, _STOP, _OUT, _ENERGY = "Mapspace", "Search", "When to stop", "Output", "Energy and area"
@@ -234,6 +234,14 @@ class MapRequest(SearchRequest):
             rich_help_panel=_SEARCH,
         ),
     ] = ""
+    fuse: Annotated[
+        str,
+        typer.Option(
+            autocompletion=one_of(FUSE),
+            help="auto: fuse layers of a network, keep tensors on chip; none: layer by layer.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = "none"
     graph: Annotated[
         bool,
         typer.Option(

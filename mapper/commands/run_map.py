@@ -79,9 +79,10 @@ class Job:
         with ExitStack() as open_files:
             checkpoint = open_files.enter_context(self._checkpoint(request.out)) if request.out else None
             store = open_files.enter_context(Store(request.store)) if request.store else None
-            with progress(request.log, len(self.study.groups), request.budget) as show:
+            with progress(request.log, len(self.study.groups), request.budget) as (show, show_plans):
                 given = Request(progress=show, checkpoint=checkpoint, store=store, start_from=self.start)
-                result = explored(self.study, given | Request(transfer_only=request.transfer_only))
+                given |= Request(transfer_only=request.transfer_only, fuse=request.fuse, plan_progress=show_plans)
+                result = explored(self.study, given)
             if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
                 with steps(request.log, "changes") as tell_steps:
                     result = replace(result, why=why(result, self.study.options, tell_steps))

@@ -1,6 +1,6 @@
 """Explores a layer or a network: from two inputs to a result."""
 
-from .api import Request, evaluate, explore, explored, one_layer_faults
+from .api import FUSE, Request, evaluate, explore, explored, one_layer_faults
 from .diagnose import exceeded_limits
 from .draw_valid import draw_valid
 from .group import GroupProgress, explore_group, group_faults
@@ -8,11 +8,14 @@ from .inputs import distinct_layers, equal_layers, layers_of, load, load_without
 from .layer import Progress
 from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
 from .plan import evaluate_plan, executed_plan, plan_document
+from .plans import PlanProgress
 from .start_mappings import StartMappings, level_names
 from .time_slices import Study
 from .transfer import Entries, Transfer
 
 __all__ = [
+    "FUSE",
+    "PlanProgress",
     "StartMappings",
     "Entries",
     "ONE_LAYER",

@@ -22,7 +22,6 @@ from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..model import warn_of_rounding
 from ..model.figures import Mapped
-from ..plan_search import Progress as PlanProgress
 from ..problem import Charges, Problem
 from ..report import NetworkResult, Result
 from ..runtime import Checkpoint
@@ -35,13 +34,15 @@ from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
 from .network import chosen_for_network
-from .plans import beside_layers, why_no_plan, with_plan
+from .plans import Tell, why_no_plan, with_operations, with_plan
 from .spending import spend_budget
 from .spread import search_layers
 from .start_mappings import StartMappings, kept_in
 from .store_link import StoredLayers
 from .time_slices import Study
 from .transforms import chosen, transformed
+
+AUTO, NONE = FUSE = ("auto", "none")  # of `fuse`
 
 
 class Request(TypedDict, total=False):
@@ -58,7 +59,7 @@ class Request(TypedDict, total=False):
     start_from: StartMappings | None  # mappings made for other layers or machines, with which searches begin
     transfer_only: bool  # answer the best of these, and search no further
     fuse: str  # auto: the best plan of a network whose layers hand each other tensors; none: its layers one by one
-    plan_progress: PlanProgress | None  # called after each step of the search of plans
+    plan_progress: Tell | None  # called after each step of the search of plans
 
 
 def explore(
@@ -93,9 +94,8 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         study = beginnings.with_starts(study, bool(request.get("transfer_only")))
     if checkpoint := request.get("checkpoint"):
         study = kept_in(checkpoint, study)
-    planned = request.get("fuse", "none") != "none" and not why_no_plan(study)
-    if planned:
-        study = replace(study, beside=beside_layers(study))
+    why_not = _no_plan(study, request)
+    study = with_operations(study) if why_not is None else study
     layers = Layers(study, request.get("progress"), checkpoint)
     if study.options.budget:
         spend_budget(layers, study.counts)
@@ -109,9 +109,18 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
     if not results:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
     result = study.result(held.with_origins(results) if held else results)
-    if planned and isinstance(result, NetworkResult) and result.found and not result.statistics.interrupted:
-        return with_plan(study, result, request.get("plan_progress"))
-    return result
+    if isinstance(result, Result):
+        return result
+    if why_not is not None:
+        return replace(result, no_plan=why_not)
+    return with_plan(study, result, request.get("plan_progress"))
+
+
+def _no_plan(study: Study, request: Request) -> str | None:
+    """Say why no plans are searched, which is empty where none are asked for; None: they are."""
+    if request.get("fuse", NONE) != AUTO or not isinstance(study.work, Network):
+        return ""
+    return why_no_plan(study) or None
 
 
 def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
@@ -160,6 +169,8 @@ def _study(
         raise InputError(Fault("options", None, "", rule))
     charges = request.get("costs") or Charges()
     faults = option_faults(options) + charges.faults() + _start_faults(request, options)
+    if (fuse := request.get("fuse", NONE)) not in FUSE:
+        faults.append(unknown_choice("fuse", str(fuse), FUSE))
     preset = next((name for name in PRESETS if name == mapspace), None)
     faults += [] if preset else [unknown_choice("mapspace", mapspace, PRESETS)]
     loaded = collect(faults, lambda: load(arch, workload))

@@ -1,18 +1,52 @@
 """Plans of a network: which layers are fused, and what stays in a memory; from the results of its layers."""
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from ...arch import Architecture
 from ...workloads import Network
 from ..networks import Graph, PlanCosts
-from ..plan_search import Floor, KnownLayer, Machine, PlanOutcome, Progress, one_by_one, plan_one_by_one, search_plans
+from ..plan_search import (
+    AtSlope,
+    Floor,
+    KnownLayer,
+    Machine,
+    PlanOutcome,
+    PlanSearch,
+    Progress,
+    one_by_one,
+    plan_one_by_one,
+    search_plans,
+)
 from ..problem import Point
 from ..report import NetworkResult, Result
 from ..report.plans import NetworkPlan
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES
 from .time_slices import Study
+
+
+@dataclass(frozen=True)
+class PlanProgress:
+    """How far a search of plans is, at one slope."""
+
+    searched: int  # prices of parts
+    value: float  # energy + slope x cycles of the best plan
+    least: float  # of any plan, at least
+    effort: float | None  # the share that is used; None: it has no limit
+
+
+Tell = Callable[[PlanProgress], None]
+
+
+def _telling(tell: Tell) -> Progress:
+    """Tell how far a search is."""
+
+    def progress(search: PlanSearch, at: AtSlope) -> None:
+        used = None if not search.most_steps else min(1.0, search.statistics.steps / search.most_steps)
+        tell(PlanProgress(search.searched, at.value, at.least, used))
+
+    return progress
 
 
 def why_no_plan(study: Study) -> str:
@@ -42,7 +76,12 @@ def keepers(arch: Architecture) -> Iterator[str]:
             yield level.name
 
 
-def beside_layers(study: Study) -> Point:
+def with_operations(study: Study) -> Study:
+    """Return a study that counts the operations of its network beside the layers."""
+    return replace(study, beside=_beside(study))
+
+
+def _beside(study: Study) -> Point:
     """Compute the cycles and pJ of the operations of a network, its layers one by one."""
     assert isinstance(study.work, Network), "it has a graph"
     machine = _machine(study, next(keepers(study.arch)))
@@ -54,9 +93,10 @@ def beside_layers(study: Study) -> Point:
     return cycles, energy_pj
 
 
-def with_plan(study: Study, result: NetworkResult, progress: Progress | None = None) -> NetworkResult:
+def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> NetworkResult:
     """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
-    assert isinstance(study.work, Network), "it has a graph"
+    if not isinstance(study.work, Network) or not result.found or result.statistics.interrupted:
+        return result
     graph, best = Graph.of(study.work), None
     known = {name: _known(layer) for name, layer in _by_name(result)}
     mapped = {name: own.mapped[0] for name, own in known.items()}
@@ -64,7 +104,8 @@ def with_plan(study: Study, result: NetworkResult, progress: Progress | None = N
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
-        outcome = search_plans(graph, machine, study.mapspace, _options(study), known, alone, progress)
+        search = PlanSearch(graph, machine, study.mapspace, _options(study), known)
+        outcome = search_plans(search, alone, None if tell is None else _telling(tell))
         bounds.append(outcome.lower_bound)
         plan = _plan(study, alone, outcome)
         best = plan if best is None or plan.value < best.value else best

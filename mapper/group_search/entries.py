@@ -13,7 +13,8 @@ from ..mapping import Floats, Ints
 from ..problem import Objective, WeightedSum
 from ..search.options import SearchOptions
 from .family import Family
-from .grid import Grid, Kept, subsets
+from .grid import Grid, subsets
+from .kept_options import Kept
 from .solver import Solved, Solver
 from .stage_bounds import Listed
 from .stage_tables import IMPOSSIBLE, StageTables

@@ -6,21 +6,20 @@ are many, of those of each stage apart, without the cycles of what is moved.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import chain, combinations, pairwise, permutations, product
 from math import prod
 
 import numpy as np
 
-from ..fusion import KeptTensor, LoopWords, OuterLoop, Standing, Transfer, transfer_flows
+from ..fusion import LoopWords, Standing
 from ..mapping import Bools, Floats
 from ..problem import Objective, WeightedSum
 from .family import Family, LoopTable
+from .kept_options import Kept, KeptOption, KeptOptions
 from .stage_tables import IMPOSSIBLE, StageTables
 from .tensor_words import TensorWords
 
-Kept = tuple[int, str]  # a stage, a tensor
 MOST_CHOICES = 10**8  # choices of kept tensors times combinations of tiles that are bounded one by one
 
 
@@ -44,7 +43,6 @@ class Grid:
         self.shape = tuple(len(tiles) for tiles in family.tiles)
         self.standing = Standing(family.group(), family.arch)
         self._known: dict[tuple[int, frozenset[str]], tuple[Floats, Floats]] = {}
-        self._known_columns: dict[Kept, dict[str, dict[str, Floats]]] = {}
 
     @cached_property
     def orders(self) -> list[tuple[str, ...]]:
@@ -81,7 +79,7 @@ class Grid:
     def _choices(self, order: tuple[str, ...]) -> Iterator[tuple[Floats, Floats]]:
         """Yield bounds of energy and cycles for each choice of kept tensors, inf where nothing fits; where the choices
         are many, one for the least of each stage by itself."""
-        options = {key: self._options(key, order) for key in self.family.keepable()}
+        options = {key: self._kept.of(key, order) for key in self.family.keepable()}
         choices = prod(len(own) + 1 for own in options.values())
         stages = range(len(self.family.stages))
         self._bound_stages(options)
@@ -100,7 +98,7 @@ class Grid:
     def _with_every(
         self,
         stages: Sequence[int],
-        options: "Mapping[Kept, Sequence[_Option]]",
+        options: "Mapping[Kept, Sequence[KeptOption]]",
         order: tuple[str, ...],
         *,
         together: bool,
@@ -116,7 +114,7 @@ class Grid:
         possible = np.isfinite(energy) & (energy < IMPOSSIBLE / 1e3) & (self.room[order] >= 0)
         return np.where(possible, energy, np.inf), np.where(possible, cycles, np.inf)
 
-    def _bound_stages(self, options: "Mapping[Kept, Sequence[_Option]]") -> None:
+    def _bound_stages(self, options: "Mapping[Kept, Sequence[KeptOption]]") -> None:
         """Bound the stages with all that may be kept, one after the other: each takes much room meanwhile."""
         for stage in range(len(self.family.stages)):
             for names in subsets([name for (number, name), own in options.items() if own and number == stage]):
@@ -124,7 +122,12 @@ class Grid:
             self.tables[stage, frozenset()].listed.forget()
 
     def _with_kept(
-        self, stages: Sequence[int], kept: "Sequence[tuple[Kept, _Option]]", order: tuple[str, ...], *, together: bool
+        self,
+        stages: Sequence[int],
+        kept: "Sequence[tuple[Kept, KeptOption]]",
+        order: tuple[str, ...],
+        *,
+        together: bool,
     ) -> tuple[Floats, Floats]:
         """Bound energy and cycles of some stages with these kept tensors; inf where they have no room.
 
@@ -228,85 +231,12 @@ class Grid:
         return column.reshape(shape)
 
     @cached_property
+    def _kept(self) -> KeptOptions:
+        return KeptOptions(self.family, self.standing, self._loop_tables, self._axis)
+
+    @cached_property
     def _loop_tables(self) -> list[LoopTable]:
         return [self.family.tables[loop, loop in self.retained] for loop in self.family.loops]
-
-    def _options(self, key: Kept, order: tuple[str, ...]) -> "list[_Option]":
-        """List for each depth of a kept tensor what it costs to move, and the bits that it takes."""
-        stage, name = key
-        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
-        # linear in the words that come, and in those among them that come for the first time
-        again, first = (Transfer.of(tensor, KeptTensor(1, *words)) for words in ((1, 0), (1, 1)))
-        prices = [(self._transfer_pj(again), self._transfer_pj(first))]
-        prices += list(zip(self._flow_cycles(again), self._flow_cycles(first), strict=True))
-        bits, columns, still = self.standing.bits(stage, name), self._columns(key), self._still_words(key)
-        options = []
-        for depth in range(len(order) + 1):
-            outside = [columns[loop] for loop in order[:depth]]
-            inside = still * prod((columns[loop]["span"] for loop in order[depth:]), start=np.ones(()))
-            most = inside * prod((own["most"] for own in outside), start=np.ones(()))
-            distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
-            moved = inside * moved_words(outside)
-            energy_pj, *cycles = (moved * back - distinct * (back - once) for back, once in prices)
-            options.append(_Option(energy_pj, tuple(cycles), most * bits))
-        return options
-
-    def _flow_cycles(self, transfer: Transfer) -> list[float]:
-        """The cycles of some words at each bandwidth that they pass."""
-        outer, keeper = self.family.arch.levels[0], self.family.arch.levels[self.family.level]
-        flows = transfer_flows([transfer], outer, keeper, drain_reads=self.family.charges.drain_reads)
-        return [words * cycles / many for words, (many, cycles) in flows]
-
-    def _columns(self, key: Kept) -> dict[str, dict[str, Floats]]:
-        """What each loop makes of the words of a kept tensor."""
-        if key not in self._known_columns:
-            self._known_columns[key] = {table.loop: self._of_tensor(table, key) for table in self._loop_tables}
-        return self._known_columns[key]
-
-    def _transfer_pj(self, transfer: Transfer) -> float:
-        arch, energies = self.family.arch, self.family.energies
-        ends = [(arch.levels[i], energies.levels[i]) for i in (0, self.family.level)]
-        return transfer.energy_pj(*ends, drain_reads=self.family.charges.drain_reads)
-
-    def _of_tensor(self, table: LoopTable, key: Kept) -> dict[str, Floats]:
-        """What a loop makes of the words of a kept tensor, along the loop's axis."""
-        stage, name = key
-        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
-        outers = []
-        for own in table.steps:
-            box = own.boxes[stage]
-            interval = next((i for i in map(box.along, tensor.ranks) if i.loop == table.loop), None)
-            outers.append(OuterLoop.of(interval, box.running(table.loop, own.trips)))
-        names = [field.name for field in fields(OuterLoop)]
-        return {n: self._axis(table.loop, np.array([getattr(o, n) for o in outers], float)) for n in names}
-
-    def _still_words(self, key: Kept) -> int:
-        """Words of a tensor of a stage along the ranks that no loop moves."""
-        stage, name = key
-        tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
-        words = 1
-        for rank in tensor.ranks:
-            moves = any(t.steps[0].boxes[stage].along(rank).loop == t.loop for t in self._loop_tables)
-            words *= 1 if moves else int(self.standing.boxes[stage].along(rank).lengths[0])
-        return words
-
-
-def moved_words(outside: Sequence[Mapping[str, Floats]]) -> Floats:
-    """Words that come in, along the loops outside a kept tensor: all tiles, less what is in place (held_words.py)."""
-    moved = prod((own["sizes"] for own in outside), start=np.ones(()))
-    for place, own in enumerate(outside):
-        same = prod((other["sizes"] for other in outside[:place]), start=np.ones(()))
-        moved = moved - same * own["stays"] * prod((other["turn"] for other in outside[place + 1 :]), start=np.ones(()))
-    return np.asarray(moved)
-
-
-@dataclass(frozen=True, eq=False)
-class _Option:
-    """A kept tensor inside so many loops. Arrays are # (tile of each loop, ...)."""
-
-    energy_pj: Floats  # of what it moves
-    cycles: tuple[Floats, ...]  # of it at each bandwidth
-    bits: Floats
 
 
 def _at(figures: "np.ndarray | int", step: int) -> int:

@@ -1,20 +1,17 @@
 """Searches the best plan of a network by EDP, energy or delay: plans at the slopes that matter, and a bound of all."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 
 from ..bounds.sums import LayerBounds, LeastSum, edp_bound
-from ..mapspace import Preset
-from ..networks import Graph, PlanCosts
+from ..networks import PlanCosts
 from ..problem import ROUNDING, Objective
-from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .assemble import assembled
-from .search import AtSlope, KnownLayer, PlanSearch
-from .states import Machine
+from .search import AtSlope, PlanSearch
 from .work import BOUNDED, SEARCHED, SLOPES
 
 NEAR = 1.03  # slopes within this factor are the same
@@ -38,21 +35,12 @@ class PlanOutcome:
 Progress = Callable[[PlanSearch, AtSlope], None]
 
 
-def search_plans(
-    graph: Graph,
-    machine: Machine,
-    mapspace: Preset,
-    options: SearchOptions,
-    alone: Mapping[str, KnownLayer],
-    start: PlanCosts,
-    progress: Progress | None = None,
-) -> PlanOutcome:
+def search_plans(search: PlanSearch, start: PlanCosts, progress: Progress | None = None) -> PlanOutcome:
     """Search the plans of a network with tensors in one memory; `start` is that of the layers one by one.
 
     Ctrl-C ends the search with the best so far.
     """
-    search = PlanSearch(graph, machine, mapspace, options, alone, gap=GAP)
-    return _Plans(search, options.goal.minimised[0], start, progress).run()
+    return _Plans(search, search.options.goal.minimised[0], start, progress).run()
 
 
 class _Plans:
@@ -60,7 +48,7 @@ class _Plans:
 
     def __init__(self, search: PlanSearch, objective: Objective, start: PlanCosts, progress: Progress | None) -> None:
         self.search, self.objective, self.best, self.progress = search, objective, start, progress
-        seconds = search.options.limits.seconds
+        seconds, search.gap = search.options.limits.seconds, GAP
         search.deadline = None if seconds is None else time.monotonic() + seconds
         steps, layers = search.options.limits.steps, {replace(own, name="") for own, _ in search.graph.network.layers}
         search.most_steps = None if steps is None else SHARE * steps * len(layers)

@@ -38,6 +38,7 @@ class NetworkResult(Printable, Layered[Result]):
     alike: tuple[tuple[str, ...], ...] = ()  # per layer the names of equal layers, which count with it
     numbers: tuple[int, ...] = ()  # per layer its place among all, from 0, where some may be missing
     tokens: int | None = None  # of a run of a language model, as its file says
+    no_plan: str = ""  # why plans were not searched, where they were asked for
     plan: NetworkPlan | None = None  # of the network as a graph; its figures are then those of the network
 
     @property
@@ -179,6 +180,8 @@ class NetworkResult(Printable, Layered[Result]):
             parts.append(f"interrupted: {self.missing} layers were not searched")
         if self.plan is not None:
             parts += plan_parts(self.plan)
+        if self.no_plan:
+            parts.append(f"plan         none, layer by layer: {self.no_plan}")
         if self.found:
             parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table))
         whole = self.statistics

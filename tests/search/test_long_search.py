@@ -151,7 +151,7 @@ def test_a_progress_line_fits_the_terminal(monkeypatch):
     monkeypatch.setattr(Status, "update", lambda self, text: shown.append(text))
     terminal = Console(file=StringIO(), force_terminal=True, width=50)
     monkeypatch.setattr("rich.console.Console", lambda stderr: terminal)
-    with progress(False) as told_to:
+    with progress(False) as (told_to, _):
         explore(*LAYER, "ruby-s", SearchOptions(strategy="random", samples=8192), progress=told_to)
     assert shown
     assert max(map(len, shown)) == 47  # and the spinner

@@ -141,10 +141,20 @@ class Rules:
 
     def bounds(self, slot: int, dim: int) -> tuple[int, int]:
         """The least and the largest bound of `dim` at `slot` as far as its own limits go."""
-        own = [limit for limit in self.limits if slot in limit.slots and limit.dim == dim]
+        own = self._own.get((slot, dim), ())
         low = [limit.lo for limit in own if limit.kind != "product"]  # the other factors of a product may make it
         size = self.sizes[dim]
         return max([1, *low]), min([size, *(limit.hi or size for limit in own)])
+
+    @cached_property
+    def _own(self) -> dict[tuple[int, int], list[Limit]]:
+        """The limits of a dim by itself, by slot and dim."""
+        own: dict[tuple[int, int], list[Limit]] = {}
+        for limit in self.limits:
+            if limit.dim is not None:
+                for slot in dict.fromkeys(limit.slots):
+                    own.setdefault((slot, limit.dim), []).append(limit)
+        return own
 
     @cached_property
     def loops(self) -> tuple[frozenset[int], ...]:

@@ -8,14 +8,15 @@ from math import inf
 
 from ..bounds.sums import LayerBounds, LeastSum, edp_bound
 from ..networks import PlanCosts
-from ..problem import ROUNDING, Objective
+from ..problem import EFFORTS, ROUNDING, Objective
 from ..search.outcome import Ended, Statistics
 from .assemble import assembled
 from .search import AtSlope, PlanSearch
 from .work import BOUNDED, SEARCHED, SLOPES
 
 NEAR = 1.03  # slopes within this factor are the same
-GAP = 0.005  # between bound and value at a slope, with which a search may end
+GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
+THOROUGH = EFFORTS["thorough"].steps or 0
 SHARE = 6  # the plans of a network have the steps of so many layers for each of its different layers
 MOST_SLOPES = 4  # at which plans are searched
 SMALL = 1.01  # a step of the slope, by which sums are parted into energy and cycles
@@ -48,9 +49,10 @@ class _Plans:
 
     def __init__(self, search: PlanSearch, objective: Objective, start: PlanCosts, progress: Progress | None) -> None:
         self.search, self.objective, self.best, self.progress = search, objective, start, progress
-        seconds, search.gap = search.options.limits.seconds, GAP
+        seconds, steps = search.options.limits.seconds, search.options.limits.steps
+        search.gap = GAP if steps is not None and steps < THOROUGH else 0.0
         search.deadline = None if seconds is None else time.monotonic() + seconds
-        steps, layers = search.options.limits.steps, {replace(own, name="") for own, _ in search.graph.network.layers}
+        layers = {replace(own, name="") for own, _ in search.graph.network.layers}
         search.most_steps = None if steps is None else SHARE * steps * len(layers)
 
     def run(self) -> PlanOutcome:

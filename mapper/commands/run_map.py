@@ -25,6 +25,7 @@ from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults
 from ..store import Store, store_faults
 from .changes import machine_as
+from .choices import FUSE
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
 from .map_options import clashes, costs, search_options, start_mappings
@@ -193,6 +194,7 @@ def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -
         faults.append(option_fault("resume", "needs --out, where the checkpoint is"))
     faults += option_faults(options) + costs(request).faults()
     faults += [] if mapspace in PRESETS else [unknown_choice("mapspace", mapspace, PRESETS)]
+    faults += [] if request.fuse in FUSE else [unknown_choice("fuse", request.fuse, FUSE)]
     faults += folder_faults(request.out, CHECKPOINT) if request.out else []
     faults += store_faults(request.store) if request.store else []
     stored = [option_fault("store", "needs a search; leave out --size")]

@@ -179,6 +179,7 @@ def _network_json(result: NetworkResult) -> Json:
         **({"missing": result.missing} if result.missing else {}),
         **({} if result.gap is None else _proof_json(result)),
         **({} if result.plan is None else plan_json(result.plan)),
+        **({"no_plan": result.no_plan} if result.no_plan else {}),
         "layers": [
             {"count": count, **({"alike": list(names)} if names else {}), **result_json(layer)}
             for (layer, count), names in zip_longest(result.layers, result.alike)

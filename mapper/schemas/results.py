@@ -1,5 +1,6 @@
 """The objects of results: `ruby-map --json`, stats.json, and what other commands add to them."""
 
+from .network_plans import NetworkPlan, PlanTotals
 from .values import (
     Amount,
     Answered,
@@ -179,6 +180,14 @@ class Network(Totals):
     """The `tokens` of the network's file over the latency."""
     missing: Count | None = None
     """Layers that an interrupted search did not reach."""
+    plan: NetworkPlan | None = None
+    """The best plan, where plans were searched; the figures of the network are its own."""
+    layer_by_layer: PlanTotals | None = None
+    """What the layers cost one by one, operations among them."""
+    saved: Number | None = None
+    """The share of the objective of the layers one by one that the plan saves."""
+    no_plan: str | None = None
+    """Why plans were asked for and not searched."""
     layers: list[Layer]
     """Each layer once; figures are of one occurrence."""
 

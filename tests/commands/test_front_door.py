@@ -16,6 +16,7 @@ from ruby_map.mapper.commands import choices
 from ruby_map.mapper.commands.run_export import FORMATS
 from ruby_map.mapper.commands.run_store import ACTIONS
 from ruby_map.mapper.comparison import FORMATS as REPORT_FORMATS
+from ruby_map.mapper.exploration import FUSE
 from ruby_map.mapper.mapspace import PRESETS
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.problem.effort import EFFORTS
@@ -35,6 +36,7 @@ def test_the_names_of_help_are_those_of_the_tables():
     tables = {
         "PRESETS": PRESETS,
         "SEARCHES": STRATEGIES,
+        "FUSE": FUSE,
         "ENGINES": ENGINES,
         "OBJECTIVES": OBJECTIVES,
         "EFFORTS": EFFORTS,

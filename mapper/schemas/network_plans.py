@@ -1,0 +1,82 @@
+"""The objects of plans of networks: what `ruby-map --fuse auto --json` adds to a network."""
+
+from .values import Amount, Count, Number, Output
+
+
+class PlanTotals(Output):
+    """Energy, cycles and their product."""
+
+    edp: Number
+    """pJ * cycles."""
+    energy_pj: Number
+    """The energy."""
+    cycles: Count
+    """The cycles."""
+
+
+class PlanAlone(Output):
+    """What the layers and operations of a part cost one by one, once."""
+
+    energy_pj: Number
+    """The energy."""
+    cycles: Count
+    """The cycles."""
+
+
+class PlanPart(Output):
+    """A part of a plan; figures are of one execution."""
+
+    layers: list[str]
+    """Its layers, in turn."""
+    operations: list[str]
+    """Its operations: on rows between the layers, then those that end it, in turn."""
+    count: Count
+    """How often it is executed."""
+    shared: list[tuple[str, Count]]
+    """The shared loops of a fused group, the outermost first: dim of the last layer, tile."""
+    halo: dict[str, str]
+    """By shared dim whether words that later tiles need again are retained or computed again."""
+    held: list[str]
+    """The tensors that are in the keeper meanwhile, by what makes them."""
+    held_bits: Count
+    """Their room."""
+    energy_pj: Number
+    """The energy."""
+    cycles: Count
+    """The cycles."""
+    alone: PlanAlone
+    """What its layers and operations cost one by one."""
+    saved: Number
+    """The share of all layers one by one that it saves, by energy + slope x cycles at the slope of these."""
+
+
+class PlanResident(Output):
+    """A tensor that stays in the keeper between parts."""
+
+    tensor: str
+    """What makes it."""
+    until: str
+    """The last layer or operation that reads it there."""
+    copied: bool
+    """Whether it leaves the chip, too, for later readers."""
+
+
+class NetworkPlan(Output):
+    """A plan of a network."""
+
+    keeper: str
+    """The memory in which tensors stay."""
+    groups: list[PlanPart]
+    """The parts in the order in which they are executed."""
+    resident: list[PlanResident]
+    """The tensors that stay between parts."""
+    order: list[str]
+    """All layers and operations in the order in which they are computed."""
+    most_held: Count | None
+    """The most tensors between parts that were tried; null: as many as there was room for."""
+    searched: Count
+    """Prices of parts that were bounded or searched."""
+    seconds: Amount
+    """Of the search of plans."""
+    ended_by: str | None
+    """Why it ended."""

@@ -2,7 +2,17 @@
 
 from .entries import Space
 from .family import MOST_ROWS, Family
-from .search import GroupOutcome, GroupSearch
+from .search import Extent, GroupOutcome, GroupSearch
 from .solver import Solver, UnsolvedError, refitted
 
-__all__ = ["MOST_ROWS", "Family", "GroupOutcome", "GroupSearch", "Solver", "Space", "UnsolvedError", "refitted"]
+__all__ = [
+    "MOST_ROWS",
+    "Extent",
+    "Family",
+    "GroupOutcome",
+    "GroupSearch",
+    "Solver",
+    "Space",
+    "UnsolvedError",
+    "refitted",
+]

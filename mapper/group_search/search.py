@@ -49,6 +49,15 @@ class GroupOutcome:
     no_proof: str = ""  # why there is none
 
 
+@dataclass(frozen=True)
+class Extent:
+    """How far a search goes: it may end before, with what is proven by then."""
+
+    enough: float = inf  # where no group is below
+    gap: float = ROUNDING  # where no group is so much below the best, as a share
+    share: float = SHARE  # the steps of so many layers for each stage
+
+
 class GroupSearch:
     """A search of families: the same stages with each memory that may be the keeper."""
 
@@ -58,15 +67,11 @@ class GroupSearch:
         objective: Objective | WeightedSum,
         options: SearchOptions,
         known: Sequence[Space] = (),
-        enough: float = inf,
-        gap: float = ROUNDING,
+        extent: "Extent | None" = None,
     ) -> None:
-        """Begin; `known` are the spaces of an earlier search of these families, whose tables serve again.
-
-        The search may end where no group is below `enough`, or where none is so much below the best, as a share.
-        """
-        self.objective, self.enough, self.gap, limits = objective, enough, gap, options.limits
-        steps = None if limits.steps is None else SHARE * limits.steps * len(families[0].stages)
+        """Begin; `known` are the spaces of an earlier search of these families, whose tables serve again."""
+        self.objective, self.extent, limits = objective, extent or Extent(), options.limits
+        steps = None if limits.steps is None else int(self.extent.share * limits.steps * len(families[0].stages))
         self.limits = Effort(None, steps, limits.seconds)
         self._began = time.monotonic()
         self._deadline = None if limits.seconds is None else self._began + limits.seconds
@@ -134,7 +139,7 @@ class GroupSearch:
         return min(self._closed, self.value, *(bound for bound, _, _ in self._waiting[:1] + at))
 
     def _search(self, progress: Callable[["GroupSearch"], None] | None) -> None:
-        while self._waiting and self._waiting[0][0] < min(self.value * (1 - self.gap), self.enough):
+        while self._waiting and self._waiting[0][0] < min(self.value * (1 - self.extent.gap), self.extent.enough):
             if reason := self._used_up():
                 return self.statistics.stop(reason)
             place = self._next

@@ -14,7 +14,7 @@ from ..mapping import MappingBatch, Outline
 from ..mapspace import Mapspace
 from ..model import evaluate, validity
 from ..model.figures import Mapped
-from ..problem import OBJECTIVES, Goal, Problem
+from ..problem import OBJECTIVES, Effort, Goal, Problem, effort_text
 from ..proof import Proof, prove_sum
 from ..search import Observers, Task
 from ..search.options import SearchOptions
@@ -24,6 +24,7 @@ from .family import Family
 
 NEAR = 4  # mappings of layers solved before that are tried as a start
 LEAST_SECONDS = 0.05  # of a time limit, for a layer
+STEPS_A_MAPPING = 64  # of a proof, about as long as it takes to evolve a mapping
 FAR = 1.5  # times the bound of a whole mapspace: a start above it is no good one
 
 
@@ -51,7 +52,8 @@ class Solver:
     def __init__(self, family: Family, options: SearchOptions, deadline: float | None) -> None:
         """Begin; `deadline`, by time.monotonic, is for all layers together."""
         self.family, self.deadline = family, deadline
-        self.options = replace(options, strategy="optimal", front="", samples=None)
+        effort = effort_text(_with_few_mappings(options.limits))
+        self.options = replace(options, strategy="optimal", front="", samples=None, effort=effort)
         self._solved: dict[object, list[tuple[Architecture, Solved | None]]] = {}
         self._near: dict[int, list[MappingBatch]] = {}  # by stage, of the layers solved last
 
@@ -149,6 +151,14 @@ class Solver:
             return None
         costs = evaluate(batch, task.table, task.charges)
         return batch.take(np.argsort(costs.energy_pj + slope * costs.cycles, kind="stable")[:1])
+
+
+def _with_few_mappings(limits: Effort) -> Effort:
+    """Let a layer's proof that runs out of steps look for better mappings for no longer than it took."""
+    if limits.steps is None:
+        return limits
+    most = max(1, limits.steps // STEPS_A_MAPPING)
+    return replace(limits, mappings=most if limits.mappings is None else min(limits.mappings, most))
 
 
 def refitted(batch: MappingBatch, memory: str, capacity_bits: int | None) -> MappingBatch:

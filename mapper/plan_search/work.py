@@ -7,18 +7,18 @@ from math import inf
 from typing import NamedTuple
 
 from ..fusion import Group, GroupCosts, Standing
-from ..group_search import MOST_ROWS, Family, GroupSearch, Solver, Space, UnsolvedError
+from ..group_search import MOST_ROWS, Extent, Family, GroupSearch, Solver, Space, UnsolvedError
 from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..networks import layers_of
-from ..problem import ROUNDING, Effort, WeightedSum, effort_text
+from ..problem import ROUNDING, WeightedSum
 from ..search.options import SearchOptions
 from ..search.outcome import Statistics
 from .prices import Floor, Slope
 from .states import Machine
 
 BOUNDED, TRIED, SEARCHED = 1, 2, 3  # how far a price is known: bounded for all slopes; of a group tried; searched
-TRIAL = 12  # a group is tried with this part of its effort
+SHARES = {TRIED: 0.5, SEARCHED: 6.0}  # so many layers' steps a group has for each of its stages
 SLOPES = tuple(1.19**i for i in range(-5, 6))  # times that of the request: at these a price is bounded
 STEPS_A_ROW = 60  # of the effort: with little of it fewer tiles are bounded
 TABLES = 4  # groups whose tables a process keeps
@@ -103,9 +103,10 @@ def _of_layer(study: PriceStudy, request: PriceRequest) -> PriceResult:
 def _of_group(study: PriceStudy, request: PriceRequest) -> PriceResult:
     """Search a fused group."""
     objective = WeightedSum(request.slope)
-    options = replace(_effort(study.options, request.step), time_limit=request.seconds)
+    options = replace(study.options, time_limit=request.seconds)
     space = _space(study, request.group)
-    search = GroupSearch([space.family], objective, options, [space], request.enough, study.gap)
+    extent = Extent(request.enough, study.gap, SHARES[request.step])
+    search = GroupSearch([space.family], objective, options, [space], extent)
     _begin(search.spaces[0].solver, request)
     outcome = search.run()
     if outcome.lower_bound == inf:
@@ -118,13 +119,6 @@ def _begin(solver: Solver, request: PriceRequest) -> None:
     for stage, batches in enumerate(request.starts):
         if batches:
             solver.begin_with(stage, batches)
-
-
-def _effort(options: SearchOptions, step: int) -> SearchOptions:
-    steps = options.limits.steps
-    if steps is None or step != TRIED:
-        return options
-    return replace(options, effort=effort_text(Effort(None, steps // TRIAL)))
 
 
 @lru_cache(maxsize=TABLES)

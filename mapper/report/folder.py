@@ -28,6 +28,8 @@ from .pictures import (
     draw_layers,
     save_picture,
 )
+from .plan_pages import plan_html
+from .plans import HEAD, plan_rows
 from .result import Result
 from .result_json import result_json
 
@@ -124,6 +126,9 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
     if network.found:
         draw = draw_layers if network.layers[0][0].table.counted else draw_cycles
         save_picture(partial(draw, network), folder / "layers")
+    if network.plan is not None:
+        (folder / "plan.html").write_text(plan_html(network.plan), encoding="utf-8")
+        _write_csv(folder / "plan.csv", HEAD, plan_rows(network.plan))
     save_picture(partial(draw_convergences, network), folder / "convergence")
     pictures = [name for name in ("layers.png", "convergence.png") if (folder / name).exists()]
     (folder / "index.html").write_text(index_html(network, folders, pictures), encoding="utf-8")

@@ -26,7 +26,8 @@ def index_html(network: NetworkResult, folders: Mapping[int, str], pictures: Seq
     rows = [(f"{quote(folders[number])}/mapping.html" if number in folders else "", _cells(layer, count, counted, size))
             for number, layer, count in layers]  # fmt: skip
     title = f"{network.name} on {network.layers[0][0].arch.name}"
-    return template.render(title=title, head=head, rows=rows, pictures=pictures) + "\n"
+    plan = network.plan is not None
+    return template.render(title=title, head=head, rows=rows, pictures=pictures, plan=plan) + "\n"
 
 
 def _cells(layer: Result, count: int, counted: bool, size: float) -> list[str]:

@@ -1,7 +1,17 @@
-"""Plans of networks: as text and as JSON."""
+"""Plans of networks: as text, as JSON, and as tables."""
 
 from .network_plan import Decision, NetworkPlan
 from .plan_json import plan_json
-from .plan_text import plan_parts
+from .plan_table import HEAD, plan_rows, tiles_text
+from .plan_text import plan_parts, proof_text
 
-__all__ = ["Decision", "NetworkPlan", "plan_json", "plan_parts"]
+__all__ = [
+    "HEAD",
+    "Decision",
+    "NetworkPlan",
+    "plan_json",
+    "plan_parts",
+    "plan_rows",
+    "proof_text",
+    "tiles_text",
+]

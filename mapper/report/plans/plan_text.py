@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from ..tables import TextTable, energy_unit
-from .network_plan import Decision, NetworkPlan, shown_shared
+from .network_plan import Decision, NetworkPlan
+from .plan_table import tiles_text
 
 MOST_NAMES = 3  # of a part
 
@@ -21,7 +22,7 @@ def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
             [
                 part_name(own),
                 str(own.count) if own.count > 1 else "",
-                " ".join(f"{dim} {tile}" for dim, tile in shown_shared(own.placed)),
+                tiles_text(own),
                 f"{room} {resident_names(own)}" if held else "",
                 f"{own.costs.cycles:,}",
                 f"{own.costs.energy_pj / size:,.4g}",
@@ -61,10 +62,15 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
         figures = f"{costs.cycles:,} cycles, {costs.energy_pj / size:,.5g} {unit}"
         yield f"{name:<12} {title} {value:.5g} {plan.objective.unit}; {figures}"
     yield f"saved        {plan.saved:.1%} of the {title}"
-    rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
-    if plan.optimal:
-        yield f"proof        no plan{rule} has a lower {title}"
-    else:
-        yield f"proof        no plan{rule} has an {title} more than {plan.gap:.2%} lower"
+    yield f"proof        {proof_text(plan)}"
     how = f"{plan.searched:,} prices of parts bounded or searched; {plan.statistics.seconds:.2f} s"
     yield f"plans        {how}; ended by: {plan.statistics.stopped_by}"
+
+
+def proof_text(plan: NetworkPlan) -> str:
+    """Say what is proven of all plans."""
+    title = plan.objective.short
+    rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
+    if plan.optimal:
+        return f"no plan{rule} has a lower {title}"
+    return f"no plan{rule} has an {title} more than {plan.gap:.2%} lower"

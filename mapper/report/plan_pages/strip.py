@@ -1,0 +1,98 @@
+"""What the memory of a plan holds, part by part, drawn as SVG: a column for each part, a box for each tensor."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from ...fusion import Standing
+from ..pictures.palette import GREY, PALETTE
+from ..plans import Decision, NetworkPlan
+
+COLUMN, HEIGHT, LEFT, TOP, FOOT = 26.0, 170.0, 64.0, 14.0, 34.0
+LETTER = 6.2  # the width of a letter, about
+FREE = "#f1f1f1"
+
+
+def strip_svg(plan: NetworkPlan) -> str:
+    """Draw the room of the keeper over the parts: tensors that stay, then what stands between the layers of a group."""
+    level = next(own for own in plan.costs.parts[0].arch.levels if own.name == plan.costs.plan.keeper)
+    used = [sum(bits for _, bits in _held(own)) + _between_bits(own) for own in plan.decisions]
+    usable = max([1, *used])
+    if level.capacity_bits is not None:
+        usable = level.capacity_bits // level.multiple_buffering
+    wide, high = LEFT + COLUMN * len(plan.decisions) + 8, TOP + HEIGHT + FOOT
+    drawn = "".join((*_axis(usable, len(plan.decisions)), *_tensors(plan, usable)))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} '
+        f'{high:.0f}" font-family="system-ui, sans-serif" font-size="11" role="img" '
+        f'aria-label="what {escape(level.name)} holds, part by part">{drawn}</svg>'
+    )
+
+
+def colours(plan: NetworkPlan) -> dict[str, str]:
+    """A colour for each tensor that stays; neighbours in time differ."""
+    return {own.tensor: PALETTE[i % len(PALETTE)] for i, own in enumerate(plan.costs.plan.residents)}
+
+
+def _held(own: Decision) -> list[tuple[str, int]]:
+    graph, keeper = own.placed.graph, own.placed.keeper
+    level = next(level for level in own.costs.arch.levels if level.name == keeper)
+    return [(name, graph.nodes[name].words * graph.bits(level, name)) for name in sorted(own.placed.held)]
+
+
+def _between_bits(own: Decision) -> int:
+    """The most that stands in the keeper for the group itself while one of its stages runs."""
+    if own.costs.layers is None:
+        return 0
+    standing: Standing = own.costs.layers.standing
+    lasting = standing.group.reserved or (0,) * len(standing.group.stages)
+    return max(standing.standing_bits(stage) - bits for stage, bits in enumerate(lasting))
+
+
+def _axis(usable: int, parts: int) -> Iterator[str]:
+    """Yield the frame, the capacity, and the numbers of the parts."""
+    yield f'<rect x="{LEFT}" y="{TOP}" width="{COLUMN * parts:.1f}" height="{HEIGHT}" fill="{FREE}"/>'
+    for share in (0.0, 0.5, 1.0):
+        y = TOP + HEIGHT * (1 - share)
+        yield f'<line x1="{LEFT - 4}" x2="{LEFT + COLUMN * parts:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="#bbb"/>'
+        yield f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{escape(_bytes(usable * share))}</text>'
+    step = 1 if parts <= 40 else 5
+    for number in range(1, parts + 1, step):
+        x = LEFT + COLUMN * (number - 0.5)
+        yield f'<text x="{x:.1f}" y="{TOP + HEIGHT + 14}" text-anchor="middle" fill="#555">{number}</text>'
+    yield f'<text x="{LEFT}" y="{TOP + HEIGHT + 29}" fill="#555">part</text>'
+
+
+def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
+    """Yield a box for each tensor in each part; its name stands in the first where it has room."""
+    every, named = colours(plan), set[str]()
+    ends = {own.tensor: plan.costs.plan.place[own.until] for own in plan.costs.plan.residents}
+    for number, own in enumerate(plan.decisions):
+        base = TOP + HEIGHT
+        boxes = [*_held(own), ("", _between_bits(own))]
+        for name, bits in boxes:
+            tall = HEIGHT * bits / usable
+            base -= tall
+            x = LEFT + COLUMN * number
+            told = f"{name}: {_bytes(bits)}" if name else f"between the layers of part {number + 1}: {_bytes(bits)}"
+            if bits:
+                yield (
+                    f'<rect x="{x:.1f}" y="{base:.1f}" width="{COLUMN:.1f}" height="{max(tall, 0.8):.1f}" '
+                    f'fill="{every.get(name, GREY)}" fill-opacity="0.75" stroke="#fff" stroke-width="0.6">'
+                    f"<title>{escape(told)}</title></rect>"
+                )
+            wide = COLUMN * (ends.get(name, number) - number + 1)
+            if name and name not in named and tall >= 11 and wide >= LETTER * len(name) + 6:
+                yield f'<text x="{x + 4:.1f}" y="{base + tall / 2 + 4:.1f}">{escape(name)}</text>'
+            named.add(name)
+
+
+def _bytes(bits: float) -> str:
+    for size, unit in ((2**20, "MiB"), (2**10, "KiB")):
+        if bits / 8 >= size:
+            return f"{bits / 8 / size:.3g} {unit}"
+    return f"{bits / 8:.3g} B"
+
+
+def legend(plan: NetworkPlan) -> Sequence[tuple[str, str]]:
+    """The colours with what they stand for."""
+    return [*((colour, name) for name, colour in colours(plan).items()), (GREY, "between the layers of a group")]

@@ -47,7 +47,7 @@ class PlanPart(Output):
     alone: PlanAlone
     """What its layers and operations cost one by one."""
     saved: Number
-    """The share of all layers one by one that it saves, by energy + slope x cycles at the slope of these."""
+    """The share of the objective of the layers one by one that all its executions save; they add up."""
 
 
 class PlanResident(Output):

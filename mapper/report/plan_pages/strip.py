@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ...fusion import Standing
-from ..pictures.palette import GREY, PALETTE
+from ..pictures import GREY, PALETTE
 from ..plans import Decision, NetworkPlan
 
 COLUMN, HEIGHT, LEFT, TOP, FOOT = 26.0, 170.0, 64.0, 14.0, 34.0
@@ -73,12 +73,12 @@ def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
             tall = HEIGHT * bits / usable
             base -= tall
             x = LEFT + COLUMN * number
-            told = f"{name}: {_bytes(bits)}" if name else f"between the layers of part {number + 1}: {_bytes(bits)}"
+            text = f"{name}: {_bytes(bits)}" if name else f"between the layers of part {number + 1}: {_bytes(bits)}"
             if bits:
                 yield (
                     f'<rect x="{x:.1f}" y="{base:.1f}" width="{COLUMN:.1f}" height="{max(tall, 0.8):.1f}" '
                     f'fill="{every.get(name, GREY)}" fill-opacity="0.75" stroke="#fff" stroke-width="0.6">'
-                    f"<title>{escape(told)}</title></rect>"
+                    f"<title>{escape(text)}</title></rect>"
                 )
             wide = COLUMN * (ends.get(name, number) - number + 1)
             if name and name not in named and tall >= 11 and wide >= LETTER * len(name) + 6:

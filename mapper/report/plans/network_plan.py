@@ -18,7 +18,7 @@ class Decision:
     costs: PartCosts  # once
     alone_pj: float  # once
     alone_cycles: int
-    saved: float  # of all its occurrences, as a share of what the network costs one by one, by the objective's slope
+    saved: float  # by all its occurrences, as a share of the objective of the layers one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,24 +56,31 @@ class NetworkPlan:
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
-        """The parts in turn, each with what it saves; the shares add up to what the plan saves at the slope of the
-        layers one by one."""
-        energy, cycles = self.alone.energy_pj, float(self.alone.cycles)
-        slope = self.objective.slope_at(energy, cycles)
-
-        def weight(pj: float, took: float) -> float:
-            return took if slope is None else pj + slope * took
-
-        whole, decisions = weight(energy, cycles), []
+        """The parts in turn, each with what it saves; the shares add up to what the plan saves."""
+        decisions, (of_pj, of_cycles) = [], self._weights
         alone = {name: number for number, part in enumerate(self.alone.plan.parts) for name in part.names}
         for number, (own, count) in enumerate(zip(self.costs.parts, self.costs.counts, strict=True)):
             placed = self.costs.plan.placed(number)
             numbers = dict.fromkeys(alone[name] for name in placed.part.names if self._begins(alone, name))
             before = [self.alone.parts[i] for i in numbers]
-            pj, took = sum(part.energy_pj for part in before), sum(part.cycles for part in before)
-            saved = count * (weight(pj, float(took)) - weight(own.energy_pj, float(own.cycles)))
-            decisions.append(Decision(placed, count, own, pj, took, saved / whole if whole else 0.0))
+            pj, cycles = sum(part.energy_pj for part in before), sum(part.cycles for part in before)
+            saved = count * (of_pj * (pj - own.energy_pj) + of_cycles * (cycles - own.cycles))
+            decisions.append(Decision(placed, count, own, pj, cycles, saved))
         return tuple(decisions)
+
+    @property
+    def _weights(self) -> tuple[float, float]:
+        """The shares of the objective, one by one, that a pJ and a cycle less save.
+
+        Of the product E C it is E C - e c = (E - e) (C + c) / 2 + (C - c) (E + e) / 2.
+        """
+        by_energy, by_cycles = self.objective.powers
+        energy, cycles = self.alone.energy_pj, float(self.alone.cycles)
+        of_pj, of_cycles = (cycles + self.costs.cycles) / 2, (energy + self.costs.energy_pj) / 2
+        if not (by_energy and by_cycles):
+            of_pj, of_cycles = float(by_energy), float(by_cycles)
+        whole = self.objective.value(energy, cycles)
+        return (of_pj / whole, of_cycles / whole) if whole else (0.0, 0.0)
 
     def _begins(self, alone: dict[str, int], name: str) -> bool:
         """Whether a part one by one begins with a node: each counts for the part that has this node."""

@@ -34,7 +34,12 @@ def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
     figures = ["cycles", f"energy\n[{unit}]"]
     alone = [f"alone:\n{figures[0]}", figures[1]]
     head = ["part", "count", "tiles", f"stays in {level.name}", *figures, *alone, "saved"]
-    yield TextTable(head, rows, left=(0, 2, 3), title="plan, part by part, once; saved: of the layers one by one")
+    yield TextTable(
+        head,
+        rows,
+        left=(0, 2, 3),
+        title="plan, part by part, once; saved: by all its executions, of the layers one by one",
+    )
     yield "\n".join(_lines(plan))
 
 

@@ -1,7 +1,7 @@
 """Searches fused groups: tiles, loops, what stays, and the mappings of all stages, with what is proven."""
 
 from .entries import Space
-from .family import MOST_ROWS, Family
+from .family import MOST_ROWS, Family, Known
 from .search import Extent, GroupOutcome, GroupSearch
 from .solver import Solver, UnsolvedError, refitted
 
@@ -11,6 +11,7 @@ __all__ = [
     "Family",
     "GroupOutcome",
     "GroupSearch",
+    "Known",
     "Solver",
     "Space",
     "UnsolvedError",

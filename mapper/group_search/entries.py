@@ -123,7 +123,7 @@ class Space:
         """Begin; `check` is called while tiles are bounded, and may raise; layers are solved until a deadline."""
         self.family, self.solver, self._check = family, Solver(family, options, deadline), check
         keepable = family.keepable()
-        listed = [Listed(check=check) for _ in family.stages]
+        listed = [Listed(check=check, lasting=family.chains_of(stage)) for stage in family.stages]
         self.tables = {
             (stage, kept): StageTables(family, stage, kept, listed[stage])
             for stage in range(len(family.stages))

@@ -6,10 +6,11 @@ whether it retains. So tables with an entry for each tile of each loop say all a
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, combinations
-from math import isqrt, prod
+from math import prod
+from typing import Self
 
 import numpy as np
 
@@ -21,45 +22,24 @@ from ..fusion import Between, Box, Group, HeldWords, Link, boxes
 from ..mapping import Bools, Ints
 from ..mapspace import Frame, Preset
 from ..problem import Charges
+from .stage_bounds import Chains
+from .tiles import ALL_TILES, tiles_of
 
 MOST_STEPS = 128  # of the loop over the queries of a head, where a causal mask makes all steps different
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
 MOST_COMBINATIONS = 2**18  # of tiles
-MOST_LOOP_STEPS = 2**16  # of a shared loop
 FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
-ALL_TILES = 256  # sizes of a dim up to which every tile is tried
-FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, what divides it,
-EVEN = 32  # and the least of so many steps and of fewer
-MULTIPLES = 1024
 
 Moves = tuple[tuple[Box, ...], dict[int, Between]]
 
 
-def tiles_of(size: int, most: int) -> Ints:
-    """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it."""
-    multiples = range(STEP, min(size, MULTIPLES * STEP) + 1, STEP)
-    even = (-(-size // steps) for steps in range(1, min(EVEN, size) + 1))
-    tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, *even} | set(_divisors(size))
-    every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
-    every = every[every >= -(-size // MOST_LOOP_STEPS)]
-    if len(every) <= most:
-        return every
-    divisors = _spaced(np.array([own for own in _divisors(size) if own >= every[0]], np.int64), most)
-    return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What searches of several groups on one machine have in common, in one preset and with equal tiles."""
 
-
-def _divisors(size: int) -> list[int]:
-    low = [tile for tile in range(1, isqrt(size) + 1) if size % tile == 0]
-    return sorted({*low, *(size // tile for tile in low)})
-
-
-def _spaced(tiles: Ints, most: int) -> Ints:
-    """Keep about `most` of ascending tiles, evenly spaced by their ratios."""
-    if len(tiles) <= most:
-        return tiles
-    wanted = np.geomspace(tiles[0], tiles[-1], max(most, 1))
-    return tiles[np.abs(np.log(tiles[:, None] / wanted)).argmin(axis=0)]
+    chains: dict[Workload, Chains] = field(default_factory=dict)  # by layer
+    families: "dict[tuple[tuple[Workload, ...], tuple[Link, ...]], Family]" = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +56,19 @@ class Family:
     most_rows: int = MOST_ROWS  # chains of all sizes of a dim that are bounded, about: fewer tiles of dims with many
     lasting: frozenset[tuple[int, str]] = frozenset()  # as of a Group
     reserved: tuple[int, ...] = ()
+    known: Known = field(default_factory=Known)
+
+    def with_tables_of(self, known: "Known") -> Self:
+        """Take what is known of the layers, and of groups of the same layers on this machine, and add to it."""
+        object.__setattr__(self, "known", known)
+        earlier = known.families.setdefault((self.stages, self.links), self)
+        for name in ("loops", "_moves", "tiles", "tables", "repeating"):
+            self.__dict__[name] = getattr(earlier, name)
+        return self
+
+    def chains_of(self, stage: Workload) -> Chains:
+        """The chains that are listed of a layer, for other groups with it."""
+        return self.known.chains.setdefault(replace(stage, name="", shape=""), {})
 
     @cached_property
     def level(self) -> int:

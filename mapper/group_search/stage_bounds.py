@@ -21,8 +21,11 @@ from ..mapping import ChainTable, Floats, Ints, unique_rows
 from ..mapspace import Frame, KeepChoices, Preset, every_chain
 from ..problem import Charges
 
+# chains of a dim of some size on these slots, beside dims of other sizes # (chain, slot)
+Chains = dict[tuple[str, int, tuple[str, ...], tuple[int, ...]], Ints]
 Sizes = dict[str, int]  # of the dims that a shared loop moves
 
+SHORT = 2**14  # numbers in a list of chains
 AT_ONCE = 2**14  # layers
 MOST_SPREADS = (
     20_000  # ways to spread dims over all axes that are tried; with more, MACs over MAC units bound the cycles
@@ -53,6 +56,8 @@ class Listed:
     # by dim and size, too, its chains # (chain, slot)
     chains: dict[tuple[str, int, tuple[str, ...]], Ints] = field(default_factory=dict)
     groups: dict[tuple[str, ...], list[SizedGroup]] = field(default_factory=dict)
+    # of short lists, for other groups with the same layer: nobody forgets them
+    lasting: Chains = field(default_factory=dict)
     check: Callable[[], None] = lambda: None  # called now and then; it may raise
 
     def forget(self) -> None:
@@ -158,6 +163,9 @@ class StageProblem:
         """The chains of a dim of some size # (chain, slot); there are none where constraints exclude each other."""
         slots = tuple(slot.name for slot in stacked(self.arch, self.layer).slots)
         key = self.layer.dims[d], size, slots
+        beside = tuple(own for i, own in enumerate(self.layer.sizes) if i != d)
+        if (*key, beside) in self.listed.lasting:
+            return self.listed.lasting[*key, beside]
         if key not in self.listed.chains:
             sizes = tuple(size if i == d else own for i, own in enumerate(self.layer.sizes))
             try:
@@ -165,6 +173,8 @@ class StageProblem:
                 self.listed.chains[key] = every_chain(frame.chains(d)).bounds
             except InputError:
                 self.listed.chains[key] = np.zeros((0, len(slots)), np.int64)
+            if self.listed.chains[key].size <= SHORT:
+                self.listed.lasting[*key, beside] = self.listed.chains[key]
         return self.listed.chains[key]
 
     @cached_property

@@ -7,7 +7,7 @@ from math import inf
 from typing import NamedTuple
 
 from ..fusion import Group, GroupCosts, Standing
-from ..group_search import MOST_ROWS, Extent, Family, GroupSearch, Solver, Space, UnsolvedError
+from ..group_search import MOST_ROWS, Extent, Family, GroupSearch, Known, Solver, Space, UnsolvedError
 from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..networks import layers_of
@@ -67,9 +67,10 @@ def _family(study: PriceStudy, group: Group) -> Family:
     rows = MOST_ROWS if steps is None else min(MOST_ROWS, steps // STEPS_A_ROW)
     arch, energies, charges = machine.arch, machine.energies, machine.charges
     stages, links = group.stages, group.links
-    return Family(
+    family = Family(
         stages, links, arch, energies, charges, study.mapspace, machine.keeper, rows, group.lasting, group.reserved
     )
+    return family.with_tables_of(_known(study))
 
 
 def _bounded(study: PriceStudy, request: PriceRequest) -> PriceResult:
@@ -119,6 +120,12 @@ def _begin(solver: Solver, request: PriceRequest) -> None:
     for stage, batches in enumerate(request.starts):
         if batches:
             solver.begin_with(stage, batches)
+
+
+@lru_cache(maxsize=1)
+def _known(study: PriceStudy) -> Known:
+    """What groups on one machine have in common; results do not depend on it."""
+    return Known()
 
 
 @lru_cache(maxsize=TABLES)

@@ -16,7 +16,7 @@ from ruby_map.mapper.exploration import group as exploration
 from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of, step_layers
 from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
-from ruby_map.mapper.group_search.family import tiles_of
+from ruby_map.mapper.group_search.tiles import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
 from ruby_map.mapper.problem import OBJECTIVES, Charges, Goal

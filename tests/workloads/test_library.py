@@ -18,10 +18,11 @@ def network(name: str) -> Network:
 
 def weights(name: str) -> int:
     """The words of all weights, which products of data with data (attention, interactions) have none of."""
+    own = network(name)
     return sum(
         count * layer.tensor_words(layer.tensors[0])
-        for layer, count in network(name).layers
-        if layer.shape not in ("attention_scores", "attention_context", "batched_matmul")
+        for layer, count in own.layers
+        if "Weights" not in {edge.tensor for edge in own.inputs_of(layer.name)}
     )
 
 
@@ -62,22 +63,70 @@ def test_networks_have_the_macs_of_their_papers(name: str) -> None:
     assert network(name).macs == pytest.approx(published, rel=tolerance)
 
 
-def test_llama3_has_the_parameters_of_its_model_card() -> None:
-    """8,030,261,248 parameters are the embedding, 65 norms and the weights of the products, each used once a token."""
-    embedding, norms = 128256 * 4096, 65 * 4096
-    for name in ("llama3_8b_prefill_2048", "llama3_8b_decode_4096"):
-        assert weights(name) + embedding + norms == 8_030_261_248
-    in_blocks, attention = 8_030_261_248 - 2 * embedding - norms, 32 * 32 * 2 * 128  # blocks, heads, products, head
-    assert network("llama3_8b_prefill_2048").macs == 2048 * in_blocks + embedding + attention * 2048**2
-    assert network("llama3_8b_decode_4096").macs == in_blocks + embedding + attention * 4096
+# words of the embedding, where lm_head is another; of norms; all parameters of the published weight files
+PARAMETERS = {
+    "llama3_8b": (128256 * 4096, 65 * 4096, 8_030_261_248),
+    "mistral_7b": (32000 * 4096, 65 * 4096, 7_241_732_096),
+    "gemma2_9b": (0, 169 * 3584, 9_241_705_984),
+}
+
+
+def of(name: str) -> str:
+    """The model of a network.
+
+    >>> of("llama3_8b_decode_4096_b8")
+    'llama3_8b'
+    """
+    return re.split("_prefill|_decode", name)[0]
+
+
+def attention(name: str) -> int:
+    """The MACs of products of data with data."""
+    return sum(layer.macs * count for layer, count in network(name).layers if layer.shape.startswith("attention"))
+
+
+LANGUAGE_MODELS = [name for name in library_workloads() if of(name) in PARAMETERS]
+
+
+@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def test_language_models_have_the_parameters_of_their_weight_files(name: str) -> None:
+    """To the last one: the embedding, norms and the weights of the products."""
+    embedding, norms, parameters = PARAMETERS[of(name)]
+    assert weights(name) + embedding + norms == parameters
+
+
+@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def test_a_token_takes_a_mac_for_each_weight_that_it_reads(name: str) -> None:
+    """Of a prefill the last token alone takes those of the vocabulary; attention comes on top."""
+    own = network(name)
+    assert own.tokens is not None
+    vocabulary = next(layer for layer, _ in own.layers if layer.name == "lm_head")
+    in_blocks = weights(name) - vocabulary.tensor_words(vocabulary.tensors[0])
+    assert own.macs - attention(name) == own.tokens * in_blocks + vocabulary.macs
+    assert vocabulary.size("N") == (1 if "prefill" in name else own.tokens)
+
+
+def test_attention_is_that_of_the_context() -> None:
+    """Of each sequence all positions, or those of the window; a mask saves nothing here."""
+    a_key = 2 * 32 * 32 * 128  # of a query: products, blocks, heads, their size
+    for length in (2048, 4096):
+        assert attention(f"llama3_8b_prefill_{length}") == a_key * length**2
+    for batch, name in ((1, ""), (8, "_b8"), (64, "_b64")):
+        assert attention(f"llama3_8b_decode_4096{name}") == a_key * 4096 * batch
+    assert attention("mistral_7b_decode_16384") == a_key * 4096
+    assert attention("gemma2_9b_decode_8192") == 2 * 21 * 16 * 256 * (4096 + 8192)
 
 
 def test_llama3_reads_keys_and_values_of_eight_heads() -> None:
-    """A block's keys of 4,096 positions are 4,096 x 1,024 words: a quarter of what 32 heads would have."""
-    layers = {layer.name: layer for layer, _ in network("llama3_8b_decode_4096").layers}
-    for name in ("scores", "context"):
-        assert layers[name].tensor_words(layers[name].tensors[0]) == 4096 * 1024
-        assert layers[name].macs == 32 * 128 * 4096
+    """A block's keys of 4,096 positions are 4,096 x 1,024 words: a quarter of what 32 heads would have.
+
+    Those of a batch are as many for each sequence.
+    """
+    for batch, suffix in ((1, ""), (8, "_b8"), (64, "_b64")):
+        layers = {layer.name: layer for layer, _ in network(f"llama3_8b_decode_4096{suffix}").layers}
+        for name in ("scores", "context"):
+            assert layers[name].tensor_words(layers[name].tensors[0]) == batch * 4096 * 1024
+            assert layers[name].macs == batch * 32 * 128 * 4096
 
 
 def test_gpt2_has_the_operations_of_nanogpt() -> None:

@@ -16,10 +16,15 @@ LAYERS = {
     "deepbench": (63, 63, "a904fac5e4e1"),
     "dlrm_mlperf": (8, 9, "61ce59dbbaaf"),
     "efficientnet_b0": (47, 82, "b3116e0bce7d"),
+    "gemma2_9b_decode_8192": (10, 379, "8d429d37f1b4"),
     "gnmt_32": (9, 682, "d8664ab04c46"),
     "gpt2_small_1024": (7, 73, "745d3e1b46a4"),
     "llama3_8b_decode_4096": (7, 289, "30a7415c53db"),
+    "llama3_8b_decode_4096_b64": (7, 289, "79921f07a08a"),
+    "llama3_8b_decode_4096_b8": (7, 289, "4af6ac356147"),
     "llama3_8b_prefill_2048": (7, 289, "0570908c6a35"),
+    "llama3_8b_prefill_4096": (7, 289, "9f58d34f1bcc"),
+    "mistral_7b_decode_16384": (7, 289, "73509a79d634"),
     "mobilebert_128": (6, 409, "b7c8d89120ca"),
     "mobilebert_256": (6, 409, "47ccb253011e"),
     "mobilenet_v2": (31, 53, "a09b923a75ad"),
@@ -58,10 +63,13 @@ OPERATIONS = {
     "bert_base": "add 3, embedding 2, gelu 1, layer_norm 3, transpose 4",
     "dlrm_mlperf": "concat 2, embedding 1, slice 1",
     "efficientnet_b0": "add 9, global_pool 17, multiply 16",
+    "gemma2_9b_decode_8192": "add 4, embedding 1, gelu 2, multiply 2, rms_norm 9, rotary 4, tanh 3",
     "gnmt_32": "add 14, concat 8, embedding 2, other 9, tanh 1, top_k 1, transpose 1",
     "gpt2_small_1024": "add 3, embedding 1, gelu 1, layer_norm 3, slice 3, transpose 4",
     "llama3_8b_decode_4096": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1",
-    "llama3_8b_prefill_2048": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1, slice 1, transpose 4",
+    "llama3_8b_decode_4096_b": "add 2, embedding 1, multiply 1, reshape 2, rms_norm 3, rotary 2, silu 1",
+    "llama3_8b_prefill": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1, slice 1, transpose 4",
+    "mistral_7b_decode_16384": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1",
     "mobilebert": "add 7, concat 1, embedding 2, relu 4, scale 9, transpose 4",
     "mobilenet_v2": "add 10, global_pool 1",
     "mobilenet_v3_large": "add 10, global_pool 9, multiply 8",
@@ -82,11 +90,15 @@ OPERATIONS = {
 ENDS = {
     "bert_base": "embedding_norm ffn_norm",
     "dlrm_mlperf": "top5",
+    "gemma2_9b_decode_8192": "embedding key_rotary value ffn_add global_key_rotary global_value global_ffn_add "
+    "lm_head_cap",
     "gnmt_32": "encoder_inputs encoder_backward_inputs encoder2_inputs encoder3_inputs encoder4_inputs encoder5_inputs "
     "encoder6_inputs encoder7_inputs encoder8_inputs encoder_lstm attention_keys next_word",
     "gpt2_small_1024": "embedding_add ffn_add lm_head",
     "llama3_8b_decode_4096": "embedding key_rotary value ffn_add lm_head",  # the rows of the cache among them
-    "llama3_8b_prefill_2048": "embedding ffn_add lm_head",
+    "llama3_8b_decode_4096_b": "embedding key_rotary value ffn_add lm_head",
+    "llama3_8b_prefill": "embedding ffn_add lm_head",
+    "mistral_7b_decode_16384": "embedding key_rotary value ffn_add lm_head",
     "mobilebert": "embedding_norm block_norm",
     "mobilenet_v3_large": "fc2",
     "stable_diffusion_1_unet": "conv_out",
@@ -102,13 +114,13 @@ def network(name: str) -> Network:
 
 
 def series(name: str) -> str:
-    """The network of which this one is an edition: of other groups or another length.
+    """The network of which this one is an edition: of other groups or another length, or of another batch above 1.
 
-    >>> series("wrn_40_2_g16"), series("bert_base_256")
-    ('wrn_40_2', 'bert_base')
+    >>> series("wrn_40_2_g16"), series("bert_base_256"), series("llama3_8b_decode_4096_b64")
+    ('wrn_40_2', 'bert_base', 'llama3_8b_decode_4096_b')
     """
-    own = re.sub(r"_g(\d+|n)$", "", name)
-    return re.sub(r"_\d+$", "", own) if own.startswith(("bert", "mobilebert")) else own
+    own = re.sub(r"_g(\d+|n)$", "", re.sub(r"(_\d+_b)\d+$", r"\1", name))
+    return re.sub(r"_\d+$", "", own) if own.startswith(("bert", "mobilebert", "llama3_8b_prefill")) else own
 
 
 def layers(of: Network) -> Counter[str]:
@@ -188,18 +200,22 @@ def test_maps_of_the_contracting_path_stand_beside_those_of_the_other() -> None:
     assert concats == [*made, "down1_2_attention_add", "attention64_add", "conv_in"]
 
 
-@pytest.mark.parametrize("name", [name for name in GRAPHS if re.match(r"bert|mobilebert|gpt2|vit|llama|stable", name)])
+TRANSFORMERS = r"bert|mobilebert|gpt2|vit|llama|mistral|gemma|mixtral|qwen|deepseek|stable"
+
+
+@pytest.mark.parametrize("name", [name for name in GRAPHS if re.match(TRANSFORMERS, name)])
 def test_attention_reads_scores_through_a_softmax(name: str) -> None:
     """Under a causal mask where a model reads from left to right more than one token at a time."""
     own = network(name)
-    masked = name in ("gpt2_small_1024", "llama3_8b_prefill_2048")
+    masked = name == "gpt2_small_1024" or "prefill" in name
     contexts = [edge for edge in own.handed if edge.through]
     assert {edge.through for edge in contexts} == {"softmax"}
     for edge in contexts:
         assert edge.producer == edge.consumer.replace("context", "scores")
         assert (edge.causal is not None) is masked
         assert not edge.whole
-    assert len(contexts) == (32 if name.startswith("stable") else 1)
+    kinds = {"stable": 32, "gemma2": 2, "deepseek": 2}  # of blocks that are written down
+    assert len(contexts) == kinds.get(name.split("_")[0], 1)
 
 
 def test_depthwise_convolutions_read_tiles_of_the_layer_before() -> None:

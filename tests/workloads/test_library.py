@@ -63,11 +63,13 @@ def test_networks_have_the_macs_of_their_papers(name: str) -> None:
     assert network(name).macs == pytest.approx(published, rel=tolerance)
 
 
-# words of the embedding, where lm_head is another; of norms; all parameters of the published weight files
+# words of the embedding, where lm_head is another; of norms and biases; all parameters of the published weight files
 PARAMETERS = {
     "llama3_8b": (128256 * 4096, 65 * 4096, 8_030_261_248),
     "mistral_7b": (32000 * 4096, 65 * 4096, 7_241_732_096),
     "gemma2_9b": (0, 169 * 3584, 9_241_705_984),
+    "mixtral_8x7b": (32000 * 4096, 65 * 4096, 46_702_792_704),
+    "qwen3_30b_a3b": (151936 * 2048, 97 * 2048 + 48 * 2 * 128, 30_532_122_624),
 }
 
 
@@ -86,9 +88,16 @@ def attention(name: str) -> int:
 
 
 LANGUAGE_MODELS = [name for name in library_workloads() if of(name) in PARAMETERS]
+# models with experts: parameters of which a token is computed, as published, the tolerance and where the figure is
+ACTIVE = {
+    "mixtral_8x7b": (12.9e9, 0.005, "Mistral AI, Mixtral of experts, 2023; the paper has 13 B"),
+    "qwen3_30b_a3b": (3.3e9, 0.017, "the model card; 3.35 without its rounding"),
+}
+EXPERTS = {"mixtral_8x7b": (8, 2), "qwen3_30b_a3b": (128, 8)}  # of a block, and of a token
+ALONE = [f"{model}_decode_4096" for model in ACTIVE]  # one token, which reads the weights of its own experts
 
 
-@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+@pytest.mark.parametrize("name", [name for name in LANGUAGE_MODELS if name not in ALONE])
 def test_language_models_have_the_parameters_of_their_weight_files(name: str) -> None:
     """To the last one: the embedding, norms and the weights of the products."""
     embedding, norms, parameters = PARAMETERS[of(name)]
@@ -97,13 +106,39 @@ def test_language_models_have_the_parameters_of_their_weight_files(name: str) ->
 
 @pytest.mark.parametrize("name", LANGUAGE_MODELS)
 def test_a_token_takes_a_mac_for_each_weight_that_it_reads(name: str) -> None:
-    """Of a prefill the last token alone takes those of the vocabulary; attention comes on top."""
+    """Of a prefill the last token alone takes those of the vocabulary; attention comes on top.
+
+    With experts, the weights are those that a token reads alone.
+    """
     own = network(name)
     assert own.tokens is not None
     vocabulary = next(layer for layer, _ in own.layers if layer.name == "lm_head")
-    in_blocks = weights(name) - vocabulary.tensor_words(vocabulary.tensors[0])
+    in_blocks = weights(f"{of(name)}_decode_4096" if of(name) in ACTIVE else name)
+    in_blocks -= vocabulary.tensor_words(vocabulary.tensors[0])
     assert own.macs - attention(name) == own.tokens * in_blocks + vocabulary.macs
     assert vocabulary.size("N") == (1 if "prefill" in name else own.tokens)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_token_reads_the_active_parameters(name: str) -> None:
+    """As many as are published, with the embedding."""
+    embedding, norms, _ = PARAMETERS[of(name)]
+    published, tolerance, _ = ACTIVE[of(name)]
+    assert weights(name) + embedding + norms == pytest.approx(published, rel=tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name in LANGUAGE_MODELS if of(name) in ACTIVE])
+def test_experts_have_the_tokens_that_are_sent_to_them(name: str) -> None:
+    """Each its part of all, and no expert is there that has none."""
+    own = network(name)
+    everyone, chosen = EXPERTS[of(name)]
+    layers = [layer for layer, _ in own.layers if layer.name.startswith("experts_")]
+    assert [layer.name for layer in layers] == ["experts_gate_and_up", "experts_up", "experts_down"]
+    assert own.tokens is not None
+    for layer in layers:
+        assert layer.size("B") == min(everyone, own.tokens * chosen)
+        assert layer.size("B") * layer.size("N") == own.tokens * chosen
+        assert next(layer.size("M") for layer, _ in own.layers if layer.name == "router") == everyone
 
 
 def test_attention_is_that_of_the_context() -> None:
@@ -114,6 +149,8 @@ def test_attention_is_that_of_the_context() -> None:
     for batch, name in ((1, ""), (8, "_b8"), (64, "_b64")):
         assert attention(f"llama3_8b_decode_4096{name}") == a_key * 4096 * batch
     assert attention("mistral_7b_decode_16384") == a_key * 4096
+    assert attention("mixtral_8x7b_prefill_4096") == a_key * 4096**2
+    assert attention("qwen3_30b_a3b_decode_4096_b64") == 2 * 48 * 32 * 128 * 4096 * 64
     assert attention("gemma2_9b_decode_8192") == 2 * 21 * 16 * 256 * (4096 + 8192)
 
 

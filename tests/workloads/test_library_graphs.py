@@ -25,6 +25,9 @@ LAYERS = {
     "llama3_8b_prefill_2048": (7, 289, "0570908c6a35"),
     "llama3_8b_prefill_4096": (7, 289, "9f58d34f1bcc"),
     "mistral_7b_decode_16384": (7, 289, "73509a79d634"),
+    "mixtral_8x7b_decode_4096": (8, 321, "bae768acd66c"),
+    "mixtral_8x7b_decode_4096_b64": (8, 321, "81add4dfab32"),
+    "mixtral_8x7b_prefill_4096": (8, 321, "91df256ff614"),
     "mobilebert_128": (6, 409, "b7c8d89120ca"),
     "mobilebert_256": (6, 409, "47ccb253011e"),
     "mobilenet_v2": (31, 53, "a09b923a75ad"),
@@ -34,6 +37,9 @@ LAYERS = {
     "mobilenet_v2_g4": (31, 53, "2e94afdf8b58"),
     "mobilenet_v2_g8": (31, 53, "38b32699ab66"),
     "mobilenet_v3_large": (46, 64, "b7f58ea88565"),
+    "qwen3_30b_a3b_decode_4096": (9, 481, "d814001b3397"),
+    "qwen3_30b_a3b_decode_4096_b64": (9, 481, "a0fe6e18de5c"),
+    "qwen3_30b_a3b_prefill_4096": (9, 481, "4117aaa3840c"),
     "resnet18": (13, 22, "ae7786953fb8"),
     "resnet34": (12, 37, "18fe05c5f3d0"),
     "resnet34_g16": (19, 69, "3a79e62b0575"),
@@ -70,9 +76,21 @@ OPERATIONS = {
     "llama3_8b_decode_4096_b": "add 2, embedding 1, multiply 1, reshape 2, rms_norm 3, rotary 2, silu 1",
     "llama3_8b_prefill": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1, slice 1, transpose 4",
     "mistral_7b_decode_16384": "add 2, embedding 1, multiply 1, rms_norm 3, rotary 2, silu 1",
+    "mixtral_8x7b_decode_4096": "add 2, embedding 1, expand 1, multiply 2, reduce 1, rms_norm 3, rotary 2, silu 1, "
+    "softmax 1, top_k 1",
+    "mixtral_8x7b_decode_4096_b": "add 2, embedding 1, multiply 2, other 1, reduce 1, reshape 2, rms_norm 3, rotary 2, "
+    "silu 1, softmax 1, top_k 1, transpose 2",
+    "mixtral_8x7b_prefill_4096": "add 2, embedding 1, multiply 2, other 1, reduce 1, rms_norm 3, rotary 2, silu 1, "
+    "slice 1, softmax 1, top_k 1, transpose 6",
     "mobilebert": "add 7, concat 1, embedding 2, relu 4, scale 9, transpose 4",
     "mobilenet_v2": "add 10, global_pool 1",
     "mobilenet_v3_large": "add 10, global_pool 9, multiply 8",
+    "qwen3_30b_a3b_decode_4096": "add 2, embedding 1, expand 1, multiply 2, reduce 1, rms_norm 5, rotary 2, silu 1, "
+    "softmax 1, top_k 1",
+    "qwen3_30b_a3b_decode_4096_b": "add 2, embedding 1, multiply 2, other 1, reduce 1, reshape 2, rms_norm 5, "
+    "rotary 2, silu 1, softmax 1, top_k 1, transpose 2",
+    "qwen3_30b_a3b_prefill_4096": "add 2, embedding 1, multiply 2, other 1, reduce 1, rms_norm 5, rotary 2, silu 1, "
+    "slice 1, softmax 1, top_k 1, transpose 6",
     "resnet18": "add 8, global_pool 1, max_pool 1",
     "resnet34": "add 16, global_pool 1, max_pool 1",
     "resnet3d_18": "add 8, global_pool 1",
@@ -99,12 +117,21 @@ ENDS = {
     "llama3_8b_decode_4096_b": "embedding key_rotary value ffn_add lm_head",
     "llama3_8b_prefill": "embedding ffn_add lm_head",
     "mistral_7b_decode_16384": "embedding key_rotary value ffn_add lm_head",
+    "mixtral_8x7b_decode_4096": "embedding key_rotary value ffn_add lm_head",
+    "mixtral_8x7b_decode_4096_b": "embedding key_rotary value ffn_add lm_head",
+    "mixtral_8x7b_prefill_4096": "embedding ffn_add lm_head",
     "mobilebert": "embedding_norm block_norm",
     "mobilenet_v3_large": "fc2",
+    "qwen3_30b_a3b_decode_4096": "embedding key_rotary value ffn_add lm_head",
+    "qwen3_30b_a3b_decode_4096_b": "embedding key_rotary value ffn_add lm_head",
+    "qwen3_30b_a3b_prefill_4096": "embedding ffn_add lm_head",
     "stable_diffusion_1_unet": "conv_out",
     "unet_572": "classes",
     "vit_b16": "embedding_add mlp_add head",
 }
+
+
+WEIGHED = "experts_"  # batched products of data with weights
 
 
 def network(name: str) -> Network:
@@ -151,10 +178,14 @@ def test_layers_are_those_of_the_lists(name: str) -> None:
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_all_data_that_layers_read_come_from_somewhere(name: str) -> None:
-    """From another layer, an operation or an input of the network; weights from nobody, but keys and values do."""
+    """From another layer, an operation or an input of the network; weights from nobody, but keys and values do.
+
+    Batched products have weights where these are of experts.
+    """
     own = network(name)
     for layer, _ in own.layers:
-        read = {"Inputs", "Weights"} if layer.shape.startswith(("attention", "batched")) else {"Inputs"}
+        of_data = layer.shape.startswith(("attention", "batched")) and not re.match(WEIGHED, layer.name)
+        read = {"Inputs", "Weights"} if of_data else {"Inputs"}
         assert {edge.tensor for edge in own.inputs_of(layer.name)} == read, layer.name
     assert all(own.readers[tensor] for tensor, _ in own.inputs)
 

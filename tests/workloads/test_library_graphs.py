@@ -14,6 +14,9 @@ LAYERS = {
     "bert_base_128": (5, 96, "96ea6aa8ece1"),
     "bert_base_256": (5, 96, "6b17f4e7f2cb"),
     "deepbench": (63, 63, "a904fac5e4e1"),
+    "deepseek_v3_decode_4096": (16, 904, "30311ab5f97b"),
+    "deepseek_v3_decode_4096_b64": (16, 904, "8cefac38128d"),
+    "deepseek_v3_prefill_4096": (15, 843, "49265f42c9e4"),
     "dlrm_mlperf": (8, 9, "61ce59dbbaaf"),
     "efficientnet_b0": (47, 82, "b3116e0bce7d"),
     "gemma2_9b_decode_8192": (10, 379, "8d429d37f1b4"),
@@ -67,6 +70,12 @@ GRAPHS = [name for name in LAYERS if name != "deepbench"]  # which has kernels t
 OPERATIONS = {
     "alexnet": "local_response_norm 2, max_pool 3",
     "bert_base": "add 3, embedding 2, gelu 1, layer_norm 3, transpose 4",
+    "deepseek_v3_decode_4096": "add 5, concat 2, embedding 1, expand 1, multiply 4, other 1, reduce 1, rms_norm 9, "
+    "rotary 4, sigmoid 1, silu 3, slice 10, top_k 1, transpose 2",
+    "deepseek_v3_decode_4096_b": "add 5, concat 2, embedding 1, multiply 4, other 2, reduce 1, rms_norm 9, rotary 4, "
+    "sigmoid 1, silu 3, slice 10, top_k 1, transpose 12",
+    "deepseek_v3_prefill_4096": "add 5, concat 4, embedding 1, expand 2, multiply 4, other 2, reduce 1, rms_norm 9, "
+    "rotary 4, sigmoid 1, silu 3, slice 13, top_k 1, transpose 10",
     "dlrm_mlperf": "concat 2, embedding 1, slice 1",
     "efficientnet_b0": "add 9, global_pool 17, multiply 16",
     "gemma2_9b_decode_8192": "add 4, embedding 1, gelu 2, multiply 2, rms_norm 9, rotary 4, tanh 3",
@@ -107,6 +116,11 @@ OPERATIONS = {
 # what nobody reads: the end of the network, where it is no fc or the like; of a block, and of what stands before it
 ENDS = {
     "bert_base": "embedding_norm ffn_norm",
+    "deepseek_v3_decode_4096": "embedding latent_norm key_rotary ffn_add dense_latent_norm dense_key_rotary "
+    "dense_ffn_add lm_head",
+    "deepseek_v3_decode_4096_b": "embedding latent_norm key_rotary ffn_add dense_latent_norm dense_key_rotary "
+    "dense_ffn_add lm_head",
+    "deepseek_v3_prefill_4096": "embedding ffn_add dense_ffn_add lm_head",
     "dlrm_mlperf": "top5",
     "gemma2_9b_decode_8192": "embedding key_rotary value ffn_add global_key_rotary global_value global_ffn_add "
     "lm_head_cap",
@@ -131,7 +145,7 @@ ENDS = {
 }
 
 
-WEIGHED = "experts_"  # batched products of data with weights
+WEIGHED = "experts_|(dense_)?(query_latent|value_up)"  # batched products of data with weights
 
 
 def network(name: str) -> Network:
@@ -180,7 +194,7 @@ def test_layers_are_those_of_the_lists(name: str) -> None:
 def test_all_data_that_layers_read_come_from_somewhere(name: str) -> None:
     """From another layer, an operation or an input of the network; weights from nobody, but keys and values do.
 
-    Batched products have weights where these are of experts.
+    Batched products have weights where these are of experts or of heads.
     """
     own = network(name)
     for layer, _ in own.layers:
@@ -239,7 +253,7 @@ def test_attention_reads_scores_through_a_softmax(name: str) -> None:
     """Under a causal mask where a model reads from left to right more than one token at a time."""
     own = network(name)
     masked = name == "gpt2_small_1024" or "prefill" in name
-    contexts = [edge for edge in own.handed if edge.through]
+    contexts = [edge for edge in own.handed if edge.through not in ("", "rms_norm")]  # as between latent queries
     assert {edge.through for edge in contexts} == {"softmax"}
     for edge in contexts:
         assert edge.producer == edge.consumer.replace("context", "scores")

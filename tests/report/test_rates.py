@@ -113,11 +113,18 @@ def test_a_sweep_has_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["llama3_8b_decode_4096", "llama3_8b_prefill_2048", "gpt2_small_1024", "bert_base_128"]
+    ("name", "tokens"),
+    [
+        ("llama3_8b_decode_4096", 1),
+        ("llama3_8b_decode_4096_b64", 64),
+        ("llama3_8b_prefill_2048", 2048),
+        ("gpt2_small_1024", 1024),
+        ("bert_base_128", 128),
+    ],
 )
-def test_networks_of_the_library_name_their_tokens(name):
-    """One of a decode step, else the length in the name."""
-    assert load_workload(name).tokens == (1 if "decode" in name else int(name.rsplit("_", 1)[1]))
+def test_networks_of_the_library_name_their_tokens(name, tokens):
+    """One of each sequence of a decode step, else the length in the name."""
+    assert load_workload(name).tokens == tokens
 
 
 def test_tokens_are_checked(tmp_path):

@@ -18,10 +18,11 @@ def network(name: str) -> Network:
 
 def weights(name: str) -> int:
     """The words of all weights, which products of data with data (attention, interactions) have none of."""
+    own = network(name)
     return sum(
         count * layer.tensor_words(layer.tensors[0])
-        for layer, count in network(name).layers
-        if layer.shape not in ("attention_scores", "attention_context", "batched_matmul")
+        for layer, count in own.layers
+        if "Weights" not in {edge.tensor for edge in own.inputs_of(layer.name)}
     )
 
 
@@ -62,22 +63,122 @@ def test_networks_have_the_macs_of_their_papers(name: str) -> None:
     assert network(name).macs == pytest.approx(published, rel=tolerance)
 
 
-def test_llama3_has_the_parameters_of_its_model_card() -> None:
-    """8,030,261,248 parameters are the embedding, 65 norms and the weights of the products, each used once a token."""
-    embedding, norms = 128256 * 4096, 65 * 4096
-    for name in ("llama3_8b_prefill_2048", "llama3_8b_decode_4096"):
-        assert weights(name) + embedding + norms == 8_030_261_248
-    in_blocks, attention = 8_030_261_248 - 2 * embedding - norms, 32 * 32 * 2 * 128  # blocks, heads, products, head
-    assert network("llama3_8b_prefill_2048").macs == 2048 * in_blocks + embedding + attention * 2048**2
-    assert network("llama3_8b_decode_4096").macs == in_blocks + embedding + attention * 4096
+# words of the embedding, where lm_head is another; of norms and biases; all parameters of the published weight files
+PARAMETERS = {
+    "llama3_8b": (128256 * 4096, 65 * 4096, 8_030_261_248),
+    "mistral_7b": (32000 * 4096, 65 * 4096, 7_241_732_096),
+    "gemma2_9b": (0, 169 * 3584, 9_241_705_984),
+    "mixtral_8x7b": (32000 * 4096, 65 * 4096, 46_702_792_704),
+    "qwen3_30b_a3b": (151936 * 2048, 97 * 2048 + 48 * 2 * 128, 30_532_122_624),
+    "deepseek_v3": (129280 * 7168, 123 * 7168 + 61 * (1536 + 512) + 58 * 256, 671_026_419_200),
+}
+
+
+def of(name: str) -> str:
+    """The model of a network.
+
+    >>> of("llama3_8b_decode_4096_b8")
+    'llama3_8b'
+    """
+    return re.split("_prefill|_decode", name)[0]
+
+
+def attention(name: str) -> int:
+    """The MACs of products of data with data."""
+    return sum(layer.macs * count for layer, count in network(name).layers if layer.shape.startswith("attention"))
+
+
+LANGUAGE_MODELS = [name for name in library_workloads() if of(name) in PARAMETERS]
+# models with experts: parameters of which a token is computed, as published, the tolerance, whether the embedding is
+# among them, and where the figure is
+ACTIVE = {
+    "mixtral_8x7b": (12.9e9, 0.005, True, "Mistral AI, Mixtral of experts, 2023; the paper has 13 B"),
+    "qwen3_30b_a3b": (3.3e9, 0.017, True, "the model card; 3.35 without its rounding"),
+    "deepseek_v3": (36.6e9, 0.005, False, "README_WEIGHTS.md of the model; the paper has 37 B"),
+}
+EXPERTS = {"mixtral_8x7b": (8, 2), "qwen3_30b_a3b": (128, 8), "deepseek_v3": (256, 8)}  # of a block, and of a token
+ALONE = [f"{model}_decode_4096" for model in ACTIVE]  # one token, which reads the weights of its own experts
+
+
+@pytest.mark.parametrize("name", [name for name in LANGUAGE_MODELS if name not in ALONE])
+def test_language_models_have_the_parameters_of_their_weight_files(name: str) -> None:
+    """To the last one: the embedding, norms and the weights of the products."""
+    embedding, norms, parameters = PARAMETERS[of(name)]
+    assert weights(name) + embedding + norms == parameters
+
+
+@pytest.mark.parametrize("name", LANGUAGE_MODELS)
+def test_a_token_takes_a_mac_for_each_weight_that_it_reads(name: str) -> None:
+    """Of a prefill the last token alone takes those of the vocabulary; attention comes on top.
+
+    With experts, the weights are those that a token reads alone.
+    """
+    own = network(name)
+    assert own.tokens is not None
+    vocabulary = next(layer for layer, _ in own.layers if layer.name == "lm_head")
+    in_blocks = weights(f"{of(name)}_decode_4096" if of(name) in ACTIVE else name)
+    in_blocks -= vocabulary.tensor_words(vocabulary.tensors[0])
+    assert own.macs - attention(name) == own.tokens * in_blocks + vocabulary.macs
+    assert vocabulary.size("N") == (1 if "prefill" in name else own.tokens)
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_a_token_reads_the_active_parameters(name: str) -> None:
+    """As many as are published."""
+    embedding, norms, _ = PARAMETERS[of(name)]
+    published, tolerance, embedded, _ = ACTIVE[of(name)]
+    assert weights(name) + embedding * embedded + norms == pytest.approx(published, rel=tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name in LANGUAGE_MODELS if of(name) in ACTIVE])
+def test_experts_have_the_tokens_that_are_sent_to_them(name: str) -> None:
+    """Each its part of all, and no expert is there that has none."""
+    own = network(name)
+    everyone, chosen = EXPERTS[of(name)]
+    layers = [layer for layer, _ in own.layers if layer.name.startswith("experts_")]
+    assert [layer.name for layer in layers] == ["experts_gate_and_up", "experts_up", "experts_down"]
+    assert own.tokens is not None
+    for layer in layers:
+        assert layer.size("B") == min(everyone, own.tokens * chosen)
+        assert layer.size("B") * layer.size("N") == own.tokens * chosen
+        assert next(layer.size("M") for layer, _ in own.layers if layer.name == "router") == everyone
+
+
+def test_attention_is_that_of_the_context() -> None:
+    """Of each sequence all positions, or those of the window; a mask saves nothing here."""
+    a_key = 2 * 32 * 32 * 128  # of a query: products, blocks, heads, their size
+    for length in (2048, 4096):
+        assert attention(f"llama3_8b_prefill_{length}") == a_key * length**2
+    for batch, name in ((1, ""), (8, "_b8"), (64, "_b64")):
+        assert attention(f"llama3_8b_decode_4096{name}") == a_key * 4096 * batch
+    assert attention("mistral_7b_decode_16384") == a_key * 4096
+    assert attention("mixtral_8x7b_prefill_4096") == a_key * 4096**2
+    assert attention("qwen3_30b_a3b_decode_4096_b64") == 2 * 48 * 32 * 128 * 4096 * 64
+    assert attention("gemma2_9b_decode_8192") == 2 * 21 * 16 * 256 * (4096 + 8192)
+
+
+def test_latent_attention_is_absorbed_where_it_decodes() -> None:
+    """A token reads 576 words of each position, once for all 128 heads; a prefill has keys of 192 and values of 128."""
+    assert attention("deepseek_v3_prefill_4096") == 61 * 128 * (192 + 128) * 4096**2
+    for batch, suffix in ((1, ""), (64, "_b64")):
+        name = f"deepseek_v3_decode_4096{suffix}"
+        assert attention(name) == 61 * 128 * (576 + 512) * 4096 * batch
+        for layer, _ in network(name).layers:
+            if layer.shape.startswith("attention"):
+                size = 576 if layer.name.endswith("scores") else 512
+                assert layer.tensor_words(layer.tensors[0]) == batch * 4096 * size
 
 
 def test_llama3_reads_keys_and_values_of_eight_heads() -> None:
-    """A block's keys of 4,096 positions are 4,096 x 1,024 words: a quarter of what 32 heads would have."""
-    layers = {layer.name: layer for layer, _ in network("llama3_8b_decode_4096").layers}
-    for name in ("scores", "context"):
-        assert layers[name].tensor_words(layers[name].tensors[0]) == 4096 * 1024
-        assert layers[name].macs == 32 * 128 * 4096
+    """A block's keys of 4,096 positions are 4,096 x 1,024 words: a quarter of what 32 heads would have.
+
+    Those of a batch are as many for each sequence.
+    """
+    for batch, suffix in ((1, ""), (8, "_b8"), (64, "_b64")):
+        layers = {layer.name: layer for layer, _ in network(f"llama3_8b_decode_4096{suffix}").layers}
+        for name in ("scores", "context"):
+            assert layers[name].tensor_words(layers[name].tensors[0]) == batch * 4096 * 1024
+            assert layers[name].macs == batch * 32 * 128 * 4096
 
 
 def test_gpt2_has_the_operations_of_nanogpt() -> None:

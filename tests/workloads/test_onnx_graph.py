@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from ruby_map.workloads import Network, load_workload
-from ruby_map.workloads.networks import shape_of
 from ruby_map.workloads.onnx import import_onnx, left_out_lines, network_yaml
 from ruby_map.workloads.onnx.operators import _OPERATOR, ELEMENTWISE
 from ruby_map.workloads.onnx.views import View
@@ -97,7 +96,7 @@ def test_inverted_residual_block(tmp_path):
     ]  # fmt: skip
     weights = {"W1": [24, 4, 1, 1], "W2": [24, 1, 3, 3], "W3": [4, 24, 1, 1], "low": [], "high": []}
     found = network(tmp_path, nodes, {"X": [1, 4, 14, 14]}, weights)
-    assert [shape_of(layer) for layer, _ in found.layers] == [(1, 24, 14, 14), (1, 24, 1, 14, 14), (1, 4, 14, 14)]
+    assert [layer.output_sizes for layer, _ in found.layers] == [(1, 24, 14, 14), (1, 24, 1, 14, 14), (1, 4, 14, 14)]
     assert operations(found) == {
         "a": ("clip", ("expand",), (1, 24, 14, 14)),
         "b": ("clip", ("depthwise",), (1, 24, 1, 14, 14)),

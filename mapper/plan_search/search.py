@@ -25,7 +25,7 @@ from ..search.outcome import Ended, Statistics
 from .prices import Floor, Price, Prices, Slope, weighted
 from .states import STAGE, Machine, Move, States, TooManyError, nameless
 from .ways import Way, least_through, least_way
-from .work import BOUNDED, SEARCHED, TRIED, PriceRequest, PriceResult, PriceStudy, search_price
+from .work import BOUNDED, SEARCHED, PriceRequest, PriceResult, PriceStudy, search_price
 
 AT_ONCE = 4  # prices that are searched at once, those that are farthest from being known
 MOST_HELD = (None, 4, 3, 2, 1, 0)  # tensors in the memory between parts: fewer where there are too many states
@@ -108,7 +108,7 @@ class PlanSearch:
         price = self.prices.every.get(group)
         if price is None:
             return
-        price.floor, price.bounded = price.floor.both(known.floor), True
+        price.floor = price.floor.both(known.floor)
         if not price.costs:
             standing = Standing(group, self.machine.arch)
             layers = layers_of(standing)
@@ -197,11 +197,11 @@ class PlanSearch:
         return wanted
 
     def _step(self, price: Price, slope: Slope) -> int:
-        """How far a price is searched next: it is bounded, then a group is tried; layers are searched at once."""
-        if not price.bounded:
-            return BOUNDED
-        step = max(BOUNDED, price.steps.get(slope, 0)) + 1
-        return SEARCHED if step == TRIED and len(price.group.stages) == 1 else step
+        """How far a price is searched next: it is bounded, a group for all slopes; a group is tried; it is searched."""
+        known = price.steps.get(slope, 0)
+        if len(price.group.stages) == 1:
+            return BOUNDED if known < BOUNDED else SEARCHED if known < SEARCHED else SEARCHED + 1
+        return max(BOUNDED, known) + 1 if price.bounded else BOUNDED
 
     def _price(self, move: Move) -> Price | None:
         return None if move.group is None else self.prices.every[move.group]
@@ -228,7 +228,7 @@ class PlanSearch:
     def _request(
         self, number: int, group: Group, slope: Slope, step: int, enough: Mapping[Group, float]
     ) -> PriceRequest:
-        starts = tuple(self._starts(stage) for stage in group.stages) if step > BOUNDED else ()
+        starts = tuple(self._starts(stage) for stage in group.stages)
         seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
         return PriceRequest(number, group, slope, step, starts, enough.get(group, inf), seconds)
 
@@ -240,8 +240,7 @@ class PlanSearch:
     def _learn(self, request: PriceRequest, result: PriceResult) -> None:
         price = self.prices.every[request.group]
         price.bounded |= request.step == BOUNDED
-        if request.step > BOUNDED:
-            price.steps[request.slope] = request.step
+        price.steps[request.slope] = max(request.step, price.steps.get(request.slope, 0))
         self.prices.learn(price, request.slope, result.floor, result.costs)
         self.statistics.add(result.statistics)
         self.searched += 1

@@ -12,6 +12,7 @@ from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..networks import layers_of
 from ..problem import ROUNDING, WeightedSum
+from ..runtime import TimeUp
 from ..search.options import SearchOptions
 from ..search.outcome import Statistics
 from .prices import Floor, Slope
@@ -55,11 +56,30 @@ class PriceResult(NamedTuple):
     statistics: Statistics
 
 
+class _Clock:
+    """Says when a request has had its time; spaces that are kept look at it."""
+
+    until: float | None = None
+
+    def check(self) -> None:
+        """Raise TimeUp once it is late."""
+        if self.until is not None and time.monotonic() >= self.until:
+            raise TimeUp
+
+
+_CLOCK = _Clock()
+
+
 def search_price(study: PriceStudy, request: PriceRequest) -> PriceResult:
-    """Search the price of a part, or bound it."""
-    if request.step == BOUNDED:
-        return _bounded(study, request)
-    return _of_layer(study, request) if len(request.group.stages) == 1 else _of_group(study, request)
+    """Search the price of a part, or bound it; where its time is over before anything is known, nothing is learnt."""
+    _CLOCK.until = None if request.seconds is None else time.monotonic() + request.seconds
+    try:
+        if len(request.group.stages) == 1:
+            return _of_layer(study, request)
+        return _bounded(study, request) if request.step == BOUNDED else _of_group(study, request)
+    except TimeUp:
+        _space.cache_clear()  # what is half made
+        return PriceResult(request.number, Floor(), None, Statistics())
 
 
 def _family(study: PriceStudy, group: Group) -> Family:
@@ -70,11 +90,11 @@ def _family(study: PriceStudy, group: Group) -> Family:
     family = Family(
         stages, links, arch, energies, charges, study.mapspace, machine.keeper, rows, group.lasting, group.reserved
     )
-    return family.with_tables_of(_known(study))
+    return family.with_tables_of(_known(study)) if len(stages) > 1 else family
 
 
 def _bounded(study: PriceStudy, request: PriceRequest) -> PriceResult:
-    """Bound all mappings of a part together, at several slopes."""
+    """Bound all mappings of a group together, at several slopes."""
     slopes = () if request.slope is None else tuple(request.slope * factor for factor in SLOPES)
     *sums, energy_pj, cycles = _space(study, request.group).least_sums(slopes).tolist()
     if cycles == inf:
@@ -84,15 +104,14 @@ def _bounded(study: PriceStudy, request: PriceRequest) -> PriceResult:
 
 
 def _of_layer(study: PriceStudy, request: PriceRequest) -> PriceResult:
-    """Find the best mapping of a layer alone."""
+    """Find the best mapping of a layer alone, or bound its mapspace as a whole from a mapping to begin with."""
     family, statistics = _family(study, request.group), Statistics()
-    deadline = None if request.seconds is None else time.monotonic() + request.seconds
-    solver, standing = Solver(family, study.options, deadline), Standing(request.group, family.arch)
+    solver, standing = Solver(family, study.options, _CLOCK.until), Standing(request.group, family.arch)
     _begin(solver, request)
     layers = layers_of(standing)
     (layer,) = layers
     try:
-        solved = solver.solve(standing, layer, request.slope, statistics, root_only=False)
+        solved = solver.solve(standing, layer, request.slope, statistics, root_only=request.step == BOUNDED)
     except UnsolvedError:
         return PriceResult(request.number, Floor(), None, statistics)
     if solved is None:
@@ -131,4 +150,4 @@ def _known(study: PriceStudy) -> Known:
 @lru_cache(maxsize=TABLES)
 def _space(study: PriceStudy, group: Group) -> Space:
     """The space of a group, whose tables are made once."""
-    return Space(_family(study, group), study.options, lambda: None, None)
+    return Space(_family(study, group), study.options, _CLOCK.check, None)

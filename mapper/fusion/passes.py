@@ -10,7 +10,7 @@ from math import prod
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ...workloads import Tensor
-from ..model import rate
+from ..model import cycles_of
 from ..problem import Charges
 from .group import Group, Link
 from .intervals import Box
@@ -44,14 +44,7 @@ class Pass:
         """Compute the cycles of so many places: the slower of both directions."""
         level = arch.levels[self.level]
         flows = ((level.read_bandwidth, self.reads * words), (level.write_bandwidth, self.writes * words))
-        return max(_cycles(moved, bandwidth) for bandwidth, moved in flows)
-
-
-def _cycles(words: int, bandwidth: float | None) -> int:
-    if bandwidth is None:
-        return 0
-    many, cycles = rate(bandwidth)
-    return int(-(-words * cycles // many))
+        return max(cycles_of(moved, bandwidth) for bandwidth, moved in flows)
 
 
 def passes(group: Group, keeper: int, stage: int, *, accumulates: bool, output_kept: bool) -> list[Pass]:

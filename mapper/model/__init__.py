@@ -2,7 +2,7 @@
 
 from .cost import REASONS, Costs, evaluate, validity
 from .counts import Counts, count, least_counts
-from .exactness import RoundingWarning, exactly, figures_exact, rate, warn_of_rounding
+from .exactness import RoundingWarning, cycles_of, exactly, figures_exact, rate, warn_of_rounding
 from .interconnect import hops
 from .recount import WordsByLoop, recount
 from .sanity import check_physical
@@ -24,6 +24,7 @@ __all__ = [
     "figures_exact",
     "hops",
     "least_counts",
+    "cycles_of",
     "rate",
     "recount",
     "sides",

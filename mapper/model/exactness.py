@@ -60,6 +60,14 @@ def rate(bandwidth: float) -> Rate:
     return near.as_integer_ratio() if float(near) == bandwidth else (bandwidth, 1)
 
 
+def cycles_of(words: int, bandwidth: float | None) -> int:
+    """The whole cycles in which so many words pass a bandwidth; 0 where it has no limit."""
+    if bandwidth is None:
+        return 0
+    many, cycles = rate(bandwidth)
+    return int(-(-words * cycles // many))
+
+
 def exactly(batch: MappingBatch) -> MappingBatch:
     """The one mapping of `batch`, such that whatever the model says of it is exact: in Python integers where floats
     may round."""

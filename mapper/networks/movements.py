@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ..model import rate
+from ..model import cycles_of
 from .graph import Node
 from .plan import PlacedPart
 
@@ -37,22 +37,18 @@ class Movement:
         words: dict[tuple[int, bool], int] = {}
         for flow in self.flows:
             words[flow.level, flow.written] = words.get((flow.level, flow.written), 0) + flow.words
-        return max((_cycles(arch, *key, moved) for key, moved in words.items()), default=0)
+        return max((cycles_of(moved, _bandwidth(arch, *key)) for key, moved in words.items()), default=0)
+
+
+def _bandwidth(arch: Architecture, level: int, written: bool) -> float | None:  # noqa: FBT001
+    own = arch.levels[level]
+    return own.write_bandwidth if written else own.read_bandwidth
 
 
 def _energy_pj(flow: Flow, arch: Architecture, energies: EnergyTable) -> float:
     level, figures = arch.levels[flow.level], energies.levels[flow.level]
     access_pj = figures.read_pj if not flow.written else figures.write_pj if flow.level else figures.update_pj
     return flow.words * flow.bits / level.width_bits * access_pj
-
-
-def _cycles(arch: Architecture, level: int, written: bool, words: int) -> int:  # noqa: FBT001
-    own = arch.levels[level]
-    bandwidth = own.write_bandwidth if written else own.read_bandwidth
-    if bandwidth is None:
-        return 0
-    many, cycles = rate(bandwidth)
-    return int(-(-words * cycles // many))
 
 
 def movements(placed: PlacedPart, arch: Architecture, *, drain_reads: bool) -> list[Movement]:

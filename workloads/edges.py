@@ -49,6 +49,7 @@ class EdgesReader:
         self.edges: list[Edge] = []
         self.operations: list[Operation] = []
         self.faults: list[Fault] = []
+        self._faulty: set[str] = set()  # operations that are none
         self._before = {name: Made.of_sizes(name, sizes) for name, sizes in (inputs or {}).items()}
 
     def read(self, at: Keys, said: Linked, layer: Workload, count: int) -> None:
@@ -75,15 +76,18 @@ class EdgesReader:
         if operator is None:
             hint = near(entry.op, OPERATORS) or f"; known: {', '.join(OPERATORS)}"
             self._fault((*at, "op"), f'unknown operator "{entry.op}"{hint}')
+            self._faulty.add(name)
             return
         makers = [self._maker((*at, "from"), source, name, entry.count) for source in entry.source]
         made = [own for own in makers if own is not None]
         if len(made) < len(makers):
+            self._faulty.add(name)
             return
         try:
             sizes = output_sizes(operator, [own.sizes for own in made], entry.sizes)
         except SizesError as error:
             self._fault(at, f"{entry.op} {error}")
+            self._faulty.add(name)
             return
         self.operations.append(Operation(name, entry.op, entry.source, sizes, entry.count))
         own = Made.of_sizes(name, sizes, entry.count)
@@ -101,6 +105,8 @@ class EdgesReader:
                 return made
             rule = f"{name} is there {made.count} times and {own} {count} times: write them one by one"
             self._fault(path, rule)
+        elif name in self._faulty:
+            return None  # its own fault is told
         elif name in self.names:
             rule = f"{name} stands below {own}: layers stand in an order in which they can be computed"
             self._fault(path, rule)

@@ -170,7 +170,7 @@ def progress(
 
 def plan_line(step: PlanProgress) -> str:
     """Format how far a search of plans is: prices searched, how far the best is from the bound, the effort used."""
-    below = 1 - step.least / step.value
+    below = 1 - step.least / step.value if step.value else 0.0
     text = f"plans: {step.searched:,} prices of parts, the best possible at most {below:.2%} below"
     return text if step.effort is None else f"{text}, {step.effort:.0%} of the effort"
 

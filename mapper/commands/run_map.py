@@ -61,6 +61,8 @@ class Job:
         faults += _option_faults(request, options, mapspace)
         start = collect(faults, lambda: start_mappings(request))
         loaded = _loaded(request, options, faults)
+        if loaded is not None and request.fuse != "none" and isinstance(loaded[1], Workload):
+            faults.append(option_fault("fuse", f"is of a network, {loaded[1].name} is one layer"))
         if faults or loaded is None:
             raise InputError(dict.fromkeys(faults))
         machine, work, table = loaded

@@ -1,10 +1,12 @@
 """Plans of a network: which layers are fused, and what stays in a memory; from the results of its layers."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ...arch import Architecture
 from ...workloads import Network
+from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
     AtSlope,
@@ -14,6 +16,7 @@ from ..plan_search import (
     PlanOutcome,
     PlanSearch,
     Progress,
+    TooManyError,
     one_by_one,
     plan_one_by_one,
     search_plans,
@@ -62,6 +65,8 @@ def why_no_plan(study: Study) -> str:
         return "plans are searched with our model, without --budget, --transfer-only and --certificate"
     if not STRATEGIES[options.strategy].proves:
         return f"--search {options.strategy} proves nothing of layers, on which plans stand"
+    if any(layer.transformations for layer, _ in work.layers):
+        return "plans are of layers as they are written, without --pad and --im2col"
     if arch.systolic is not None:
         return f"{arch.name} has systolic axes: nothing is proven of its mappings"
     if not list(keepers(arch)):
@@ -100,15 +105,23 @@ def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> 
     graph, best = Graph.of(study.work), None
     known = {name: _known(layer) for name, layer in _by_name(result)}
     mapped = {name: own.mapped[0] for name, own in known.items()}
-    bounds = list[float]()
+    bounds, began, seconds = list[float](), time.monotonic(), study.options.limits.seconds
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
-        search = PlanSearch(graph, machine, study.mapspace, _options(study), known)
+        left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
+        options = replace(_options(study), time_limit=left)
+        try:
+            search = PlanSearch(graph, machine, study.mapspace, options, known)
+        except TooManyError as error:
+            return replace(result, no_plan=str(error))
         outcome = search_plans(search, alone, None if tell is None else _telling(tell))
         bounds.append(outcome.lower_bound)
+        alone = _better(study, alone, one_by_one(graph, machine, _found_alone(search, alone)))
         plan = _plan(study, alone, outcome)
         best = plan if best is None or plan.value < best.value else best
+        if outcome.statistics.interrupted:
+            break
     assert best is not None, "there is a memory"
     return replace(result, plan=replace(best, lower_bound=min(bounds)))
 
@@ -123,6 +136,19 @@ def _by_name(result: NetworkResult) -> Iterator[tuple[str, Result]]:
     for number, (layer, _) in enumerate(result.layers):
         names = result.alike[number] if result.alike else ()
         yield from ((name, layer) for name in (layer.workload.name, *names))
+
+
+def _found_alone(search: PlanSearch, alone: PlanCosts) -> dict[str, Mapped]:
+    """The best mappings of layers alone that were met on the way, at the slope of the layers one by one."""
+    objective = search.options.goal.minimised[0]
+    slope = objective.slope_at(alone.energy_pj, float(alone.cycles)) if alone.cycles else 0.0
+    return {name: search.alone(name, slope) for name in search.known}
+
+
+def _better(study: Study, one: PlanCosts, other: PlanCosts) -> PlanCosts:
+    """The one with the lower objective; of equal ones the first."""
+    objective = study.options.goal.minimised[0]
+    return min(one, other, key=lambda own: objective.value(own.energy_pj, float(own.cycles)))
 
 
 def _known(layer: Result) -> KnownLayer:
@@ -149,4 +175,5 @@ def _plan(study: Study, alone: PlanCosts, outcome: PlanOutcome) -> NetworkPlan:
         outcome.statistics,
         outcome.searched,
         outcome.most_held,
+        outcome.in_turn,
     )

@@ -8,6 +8,8 @@ from operator import and_
 
 import numpy as np
 
+from ...arch import Architecture
+from ...workloads import Workload
 from ..fusion import boxes, passes
 from ..mapping import Floats, Ints, unique_rows
 from .family import Family
@@ -74,13 +76,29 @@ class StageTables:
             for dim in own.variants[0]:
                 largest[dim] = max(variant[dim] for variant in own.variants)
         layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
-        arch = family.arch.with_resident(family.level, resident)
+        arch = self._with_room(family.arch.with_resident(family.level, resident), layer)
         variants = tuple(own.variants for own in self.sizes)
         made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
         bounds = made.bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
         sizes = dict(zip(stage.dims, layer.sizes, strict=True))
         return self._with_passes(energy, cycles, sizes, accumulates=accumulates)
+
+    def _with_room(self, arch: Architecture, layer: Workload) -> Architecture:
+        """Give the keeper more room for words that stand there once, and that the stage reads as several tensors."""
+        family, level = self.family, arch.levels[self.family.level]
+        if level.capacity_bits is None:
+            return arch
+        bits = {own.name: layer.tensor_words(own) * level.bits(own.name, own.word_bits) for own in layer.tensors}
+        more, group = 0, family.group()
+        for producer in {link.producer for link in group.inputs(self.stage)}:
+            read = [bits[link.tensor] for link in group.inputs(self.stage) if link.producer == producer]
+            more += sum(read) - max(read)
+        lasting = sum(bits[name] for stage, name in family.lasting if stage == self.stage)
+        more += max(0, lasting - (family.reserved[self.stage] if family.reserved else 0))
+        levels = list(arch.levels)
+        levels[family.level] = replace(level, capacity_bits=level.capacity_bits + more * level.multiple_buffering)
+        return replace(arch, levels=tuple(levels))
 
     def _with_passes(
         self, energy: Floats, cycles: Floats, largest: Mapping[str, int], *, accumulates: bool

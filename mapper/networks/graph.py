@@ -138,7 +138,15 @@ def _layer_reads(
 
 def _with_operations(network: Network) -> Network:
     """Put an operation in the place of each operator that an edge has."""
-    said = {(edge.producer, edge.through): f"{edge.through}({edge.producer})" for edge in network.edges if edge.through}
+    taken = {*network.by_name, *(name for name, _ in network.inputs)}
+    said: dict[tuple[str, str], str] = {}
+    for edge in network.edges:
+        if edge.through and (edge.producer, edge.through) not in said:
+            name = f"{edge.through}({edge.producer})"
+            while name in taken:
+                name += "'"
+            taken.add(name)
+            said[edge.producer, edge.through] = name
     counts = {edge.producer: network.count(edge.consumer) for edge in network.edges}
     if not said:
         return network

@@ -4,7 +4,7 @@ from .assemble import one_by_one, plan_one_by_one
 from .plans import PlanOutcome, Progress, search_plans
 from .prices import Floor
 from .search import AtSlope, KnownLayer, PlanSearch
-from .states import Machine
+from .states import Machine, TooManyError
 
 __all__ = [
     "AtSlope",
@@ -14,6 +14,7 @@ __all__ = [
     "PlanOutcome",
     "PlanSearch",
     "Progress",
+    "TooManyError",
     "one_by_one",
     "plan_one_by_one",
     "search_plans",

@@ -31,6 +31,7 @@ class PlanOutcome:
     statistics: Statistics
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts; None: as many as there was room for
+    in_turn: bool  # whether only parts in the order of the network were tried
 
 
 Progress = Callable[[PlanSearch, AtSlope], None]
@@ -63,15 +64,19 @@ class _Plans:
             if not statistics.ended:
                 statistics.stop(Ended.SEEN_ALL if self._closed else Ended.EFFORT)
         except KeyboardInterrupt:
+            self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
         statistics.seconds = time.monotonic() - began
         bound = min(self.lower_bound, self._value(self.best))
-        held = [component.states.most_held for component in self.search.components]
-        most = min((own for own in held if own is not None), default=None)
-        return PlanOutcome(self.best, bound, statistics, self.search.searched, most)
+        states = [component.states for component in self.search.components]
+        most = min((own.most_held for own in states if own.most_held is not None), default=None)
+        in_turn = any(own.in_turn for own in states)
+        return PlanOutcome(self.best, bound, statistics, self.search.searched, most, in_turn)
 
     def _search(self) -> None:
         by_energy, by_cycles = self.objective.powers
+        if not self._value(self.best):
+            return  # nothing is below 0
         if not (by_energy and by_cycles):
             self._at(0.0 if by_energy else None)
             return
@@ -100,8 +105,11 @@ class _Plans:
 
     def _at(self, slope: float | None) -> None:
         """Search the plans at a slope; the best may become the best of all."""
-        at = self.search.at(slope, SEARCHED, self.progress)
-        if at.value < inf:
+        self._take(self.search.at(slope, SEARCHED, self.progress))
+
+    def _take(self, at: AtSlope | None) -> None:
+        """Let the best plan at a slope be the best of all, if it is."""
+        if at is not None and at.value < inf:
             costs = assembled(self.search, at)
             if self._value(costs) < self._value(self.best) * (1 - ROUNDING):
                 self.best = costs
@@ -116,6 +124,8 @@ class _Plans:
     @property
     def lower_bound(self) -> float:
         """What no plan is below."""
+        if not self._value(self.best):
+            return 0.0
         by_energy, by_cycles = self.objective.powers
         if by_energy and by_cycles:
             return self._edp_bound[0]

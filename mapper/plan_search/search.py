@@ -28,7 +28,8 @@ from .ways import Way, least_through, least_way
 from .work import BOUNDED, SEARCHED, PriceRequest, PriceResult, PriceStudy, search_price
 
 AT_ONCE = 4  # prices that are searched at once, those that are farthest from being known
-MOST_HELD = (None, 4, 3, 2, 1, 0)  # tensors in the memory between parts: fewer where there are too many states
+# tensors in the memory between parts, whether parts stand in the order of the network: where there are too many states
+EXTENTS = ((None, False), (2, False), (None, True), (4, True), (2, True), (1, True), (0, True))
 
 
 @dataclass(frozen=True)
@@ -66,12 +67,13 @@ class PlanSearch:
     machine: Machine
     mapspace: Preset
     options: SearchOptions
-    alone: Mapping[str, KnownLayer]
+    known: Mapping[str, KnownLayer]  # of the layers alone, by name
     deadline: float | None = None  # by time.monotonic
     gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
     most_steps: int | None = None  # of proofs; the effort
     statistics: Statistics = field(default_factory=Statistics)
     searched: int = 0  # prices
+    latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
         self.prices = Prices(self.machine)
@@ -80,22 +82,24 @@ class PlanSearch:
             for move in component.states.moves:
                 if move.group is not None and move.group not in self.prices.every:
                     self.prices.add(move.group, self._first_floor(move.group))
-        for name, known in self.alone.items():
+        for name, known in self.known.items():
             self._begin(name, known)
 
     def _component(self, names: Sequence[str]) -> Component:
+        """Make the states of some nodes: fewer orders and tensors that stay where there are too many."""
         count = self.graph.nodes[names[0]].count
-        for most in MOST_HELD:
+        for most, in_turn in EXTENTS:
             try:
-                return Component(States(self.graph, names, self.machine, most), count)
+                return Component(States(self.graph, names, self.machine, most, in_turn=in_turn), count)
             except TooManyError:
-                if most == MOST_HELD[-1]:
-                    raise
-        raise AssertionError("the last of them returns or raises")
+                continue
+        raise TooManyError(f"{names[0]} and the {len(names) - 1:,} nodes linked with it have too many states")
 
     def _first_floor(self, group: Group) -> Floor:
         """What the last stage of a group needs in any case; of those before it some words may not be needed."""
         machine, last = self.machine, len(group.stages) - 1
+        if any(link.mask for link in group.links):
+            return Floor()  # it leaves out what a mask hides
         arch = machine.arch.with_resident(machine.level, group.resident(last))
         least = ideal(arch, group.stages[-1], machine.energies, machine.charges)
         return Floor(least.energy_pj, float(least.cycles))
@@ -127,6 +131,7 @@ class PlanSearch:
         with closing(Workers(search_price, study, jobs)) as workers:
             while True:
                 best, requests = self._look(slope, last)
+                self.latest = best
                 if progress is not None:
                     progress(self, best)
                 if not requests or self._used_up:
@@ -232,6 +237,14 @@ class PlanSearch:
         seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
         return PriceRequest(number, group, slope, step, starts, enough.get(group, inf), seconds)
 
+    def alone(self, name: str, slope: Slope) -> Mapped:
+        """The best mapping that is known of a layer alone."""
+        layer = self.graph.nodes[name].layer
+        assert layer is not None, "it is a layer"
+        price = self.prices.every.get(nameless(Group((layer,), (), self.machine.keeper)))
+        best = None if price is None else price.best(slope)
+        return self.known[name].mapped[0] if best is None else next(iter(best.mapped.values()))
+
     def _starts(self, stage: Workload) -> tuple[MappingBatch, ...]:
         """Mappings of a layer as a whole, with which searches of its parts begin."""
         every = self.prices.of_layer(replace(stage, name=STAGE))[:2]
@@ -244,3 +257,5 @@ class PlanSearch:
         self.prices.learn(price, request.slope, result.floor, result.costs)
         self.statistics.add(result.statistics)
         self.searched += 1
+        if result.statistics.interrupted:
+            raise KeyboardInterrupt

@@ -72,12 +72,21 @@ class Machine:
 class States:
     """All states and moves of some nodes that hand each other tensors, in an order in which they can be passed.
 
-    `most_held`: so many tensors are in the memory between parts at most; None: as many as there is room for. Raises
-    TooManyError.
+    `most_held`: so many tensors are in the memory between parts at most; None: as many as there is room for. `in_turn`:
+    each part has the first node that is not computed. Raises TooManyError.
     """
 
-    def __init__(self, graph: Graph, names: Sequence[str], machine: Machine, most_held: int | None = None) -> None:
-        self.graph, self.names, self.machine, self.most_held = graph, names, machine, most_held
+    def __init__(
+        self,
+        graph: Graph,
+        names: Sequence[str],
+        machine: Machine,
+        most_held: int | None = None,
+        *,
+        in_turn: bool = False,
+    ) -> None:
+        self.graph, self.names, self.machine = graph, names, machine
+        self.most_held, self.in_turn = most_held, in_turn
         self.bit = {name: 1 << i for i, name in enumerate(names)}
         self.parts = candidates(graph, names, machine.keeper, machine.arch)
         self.states: dict[State, int] = {State(0): 0}
@@ -112,20 +121,25 @@ class States:
 
     def _next(self, state: State) -> Iterator[tuple[PlacedPart, State]]:
         """Yield the parts that can be executed, with every choice of what stays, and the states after them."""
-        for part in self.parts:
-            if self._ready(part, state.done):
-                part = self._with_applied(part, state.done)
-                done = state.done | sum(self.bit[name] for name in part.names)
-                kept = [self._choices(part, own, done) for own in state.held]
-                held = {name for name, _ in state.held}
-                for stays, copied in self._of_output(part, done):
-                    inside = frozenset({*held, part.last} if stays else held)
-                    placed = PlacedPart(self.graph, self.machine.keeper, part, inside, copied)
-                    own = [((part.last, copied),)] if stays else [()]
-                    for chosen in product(*kept, own):
-                        after = tuple(sorted(entry for entries in chosen for entry in entries))
-                        if self.most_held is None or len(after) <= self.most_held:
-                            yield placed, State(done, after)
+        first = next((name for name in self.names if not self.bit[name] & state.done), None)
+        for base in self.parts:
+            if self._ready(base, state.done) and (not self.in_turn or first in base.names):
+                for part in self._with_applied(base, state.done):
+                    yield from self._placed(part, state)
+
+    def _placed(self, part: Part, state: State) -> Iterator[tuple[PlacedPart, State]]:
+        """Yield a part with every choice of what stays, and the states after it."""
+        done = state.done | sum(self.bit[name] for name in part.names)
+        kept = [self._choices(part, own, done) for own in state.held]
+        held = {name for name, _ in state.held}
+        for stays, copied in self._of_output(part, done):
+            inside = frozenset({*held, part.last} if stays else held)
+            placed = PlacedPart(self.graph, self.machine.keeper, part, inside, copied)
+            output = [((part.last, copied),)] if stays else [()]
+            for chosen in product(*kept, output):
+                after = tuple(sorted(entry for entries in chosen for entry in entries))
+                if self.most_held is None or len(after) <= self.most_held:
+                    yield placed, State(done, after)
 
     def _ready(self, part: Part, done: int) -> bool:
         inside = set(part.names)
@@ -137,15 +151,16 @@ class States:
                     return False
         return True
 
-    def _with_applied(self, part: Part, done: int) -> Part:
-        """Apply the operations that can be applied to its words as they pass: that never costs more than later."""
+    def _with_applied(self, part: Part, done: int) -> Iterator[Part]:
+        """Yield a part, and with each number of operations that can be applied to its words as they pass."""
+        yield part
         while readers := self.graph.readers[part.last]:
             name = readers[0]
             makers = {maker for read in self.graph.nodes[name].reads for maker in read.makers} - {part.last}
             if not (applies(self.graph, name, part.last) and all(self.bit[maker] & done for maker in makers)):
-                break
+                return
             part = replace(part, operations=(*part.operations, name))
-        return part
+            yield part
 
     def _choices(self, part: Part, held: tuple[str, bool], done: int) -> list[tuple[tuple[str, bool], ...]]:
         """List what may become of a tensor in the memory after a part: one with a copy may leave when it was read."""

@@ -113,6 +113,8 @@ class NetworkResult(Printable, Layered[Result]):
 
     @property
     def ideal(self) -> Ideal:
+        if self.plan is not None:  # tensors that stay, and layers that are fused, may be below that of layers
+            return Ideal(0, 0.0)
         return Ideal(
             sum(result.ideal.cycles * count for result, count in self.layers),
             sum(result.ideal.energy_pj * count for result, count in self.layers),

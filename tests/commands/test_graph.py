@@ -44,7 +44,7 @@ def test_a_picture_is_written_beside_what_is_printed(tmp_path):
 
 
 def test_a_network_without_edges_says_so():
-    done = run("resnet18")
+    done = run("deepbench")
     assert done.exit_code == 0
     assert "nothing is known of what these layers hand each other" in done.stdout
 

@@ -119,3 +119,97 @@ def test_two_processes_find_the_same_plan(files):
     assert both[0]["plan"] == both[1]["plan"]
     assert both[0]["edp"] == both[1]["edp"]
     assert both[0]["lower_bound"] == both[1]["lower_bound"]
+
+
+TWICE = """
+inputs: {x: [4, 3]}
+layers:
+  - {name: a, shape: matmul, sizes: {M: 4, N: 4, K: 3}, from: {Inputs: x}}
+  - {name: s, shape: matmul, sizes: {M: 4, N: 4, K: 4}, from: {Inputs: a, Weights: a}}
+"""
+LATER = """
+inputs: {x: [8, 8]}
+layers:
+  - {name: l, shape: matmul, sizes: {M: 8, N: 8, K: 30}}
+  - {name: sum, op: add, from: [l, x]}
+  - {name: p0, op: max_pool, from: sum, sizes: [1, 1]}
+  - {name: p1, op: max_pool, from: sum, sizes: [1, 1]}
+  - {name: p2, op: max_pool, from: sum, sizes: [1, 1]}
+  - {name: p3, op: max_pool, from: sum, sizes: [1, 1]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("network", "words", "names"),
+    [
+        (TWICE, 24, {"a": "s"}),  # what is read twice stands in the memory once
+        (LATER, 67, {"sum": "p3"}),  # the sum takes no room while its layer runs: it is added afterwards
+    ],
+)
+def test_what_stays_where_there_is_little_room(tmp_path, network, words, names):
+    """A plan that was missed, and called impossible by the bound."""
+    arch, net = tmp_path / "arch.yaml", tmp_path / "net.yaml"
+    arch.write_text(MACHINE.replace("150", str(words)))
+    net.write_text(network)
+    done = run(str(arch), str(net), "--fuse", "auto", "--objective", "energy", "--mapspace", "ruby", "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert {own["tensor"]: own["until"] for own in said["plan"]["resident"]} == names
+    assert said["saved"] > 0.1
+
+
+def test_many_readers_are_tried_in_the_order_of_the_file(files, tmp_path):
+    """There are too many orders; the claim says which were tried."""
+    net = tmp_path / "many.yaml"
+    readers = "".join(
+        f"  - {{name: r{i}, shape: matmul, sizes: {{M: 2, N: 6, K: 8}}, from: {{Inputs: a}}}}\n" for i in range(16)
+    )
+    net.write_text(
+        "inputs: {x: [6, 4]}\nlayers:\n  - {name: a, shape: matmul, sizes: {M: 8, N: 6, K: 4}, from: {Inputs: x}}\n"
+        + readers
+    )
+    done = run(files[0], str(net), "--fuse", "auto", "--objective", "energy")
+    assert done.exit_code == 0, done.output
+    assert "in the order of the network" in done.stdout
+
+
+def test_padded_layers_and_layers_alone_have_no_plan(files, tmp_path):
+    """The operations of a network are not padded with its layers."""
+    net = tmp_path / "conv.yaml"
+    net.write_text(
+        """
+layers:
+  - {name: a, shape: conv2d, sizes: {M: 4, C: 2, P: 4, Q: 4, R: 3, S: 3}}
+  - {name: half, op: max_pool, from: a, sizes: [4, 2, 2]}
+"""
+    )
+    assert "without --pad and --im2col" in run("toy_6pe", str(net), "--fuse", "auto", "--im2col").stdout
+    done = run(files[0], f"{files[1]}/a", "--fuse", "auto")
+    assert (done.exit_code, "fuse: is of a network, a is one layer" in done.stderr) == (2, True)
+
+
+def test_energies_of_0_are_no_division(files, tmp_path):
+    """Nothing is below 0."""
+    arch = tmp_path / "free.yaml"
+    free = "{read_pj: 0, write_pj: 0, update_pj: 0}"
+    text = MACHINE.replace("{read_pj: 100, write_pj: 100, update_pj: 100}", free)
+    text = text.replace("{read_pj: 1, write_pj: 1, update_pj: 1}", free).replace("compute_pj: 10", "compute_pj: 0")
+    arch.write_text(text)
+    done = run(str(arch), files[1], "--fuse", "auto", "--log")
+    assert done.exit_code == 0, done.output
+
+
+def test_a_name_like_that_of_an_operator_between_layers(files, tmp_path):
+    """An operation of that name is another."""
+    net = tmp_path / "names.yaml"
+    net.write_text(
+        """
+layers:
+  - {name: a, shape: matmul, sizes: {M: 4, N: 3, K: 2}}
+  - {name: softmax(a), op: rms_norm, from: a}
+  - {name: b, shape: matmul, sizes: {M: 2, N: 3, K: 4}, from: {Inputs: a}, through: {Inputs: softmax}}
+"""
+    )
+    done = run(files[0], str(net), "--fuse", "auto", "--json")
+    assert done.exit_code == 0, done.output
+    assert sorted(json.loads(done.stdout)["plan"]["order"]) == ["a", "b", "softmax(a)", "softmax(a)'"]

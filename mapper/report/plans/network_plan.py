@@ -32,6 +32,7 @@ class NetworkPlan:
     statistics: Statistics
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
+    in_turn: bool  # whether only parts in the order of the network were tried
 
     @property
     def value(self) -> float:

@@ -76,6 +76,7 @@ def proof_text(plan: NetworkPlan) -> str:
     """Say what is proven of all plans."""
     title = plan.objective.short
     rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
+    rule += " in the order of the network" if plan.in_turn else ""
     if plan.optimal:
         return f"no plan{rule} has a lower {title}"
     return f"no plan{rule} has an {title} more than {plan.gap:.2%} lower"

@@ -21,6 +21,7 @@ from ..mapping import MappingBatch
 from .plan import Part, Plan
 
 INSIDE, OFF_CHIP = "inside", "off chip"
+COPY = ""  # in place of an operation: what a part of layers makes leaves the chip, too
 
 
 @dataclass
@@ -28,7 +29,7 @@ class ExecutedPlan:
     """What executing a plan counts."""
 
     groups: dict[int, Executed] = field(default_factory=dict)  # by the number of the part
-    # by the number of the part, the operation or the tensor, where, and whether words are written
+    # by the number of the part, the operation or COPY, where, and whether words are written
     moved: Counter[tuple[int, str, str, bool]] = field(default_factory=Counter)
     inside: list[dict[str, int]] = field(default_factory=list)  # per part the words of each tensor that stays
     read_inside: set[tuple[str, str]] = field(default_factory=set)  # layers and their tensors
@@ -163,8 +164,8 @@ class _Run:
             for where in [INSIDE] * (stays is not None) + [OFF_CHIP] * (stays is None or stays.copied):
                 self.executed.moved[number, part.last, where, True] += made.size
         elif stays is not None and stays.copied:
-            self.executed.moved[number, part.last, INSIDE, False] += made.size
-            self.executed.moved[number, part.last, OFF_CHIP, True] += made.size
+            self.executed.moved[number, COPY, INSIDE, False] += made.size
+            self.executed.moved[number, COPY, OFF_CHIP, True] += made.size
 
 
 @dataclass(frozen=True)

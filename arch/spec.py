@@ -106,6 +106,11 @@ class Storage(Component):
         return self.read_bandwidth is not None or self.write_bandwidth is not None
 
     @property
+    def usable_bits(self) -> int | None:
+        """The capacity for one copy of what is kept; None: without limit."""
+        return None if self.capacity_bits is None else self.capacity_bits // self.multiple_buffering
+
+    @property
     def instances_below(self) -> int:
         return prod(axis.size for axis in self.fanout)
 
@@ -247,6 +252,16 @@ class Architecture:
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
         return tuple(range(start, after) for start, after in zip(first, [*first[1:], len(self.levels)], strict=True))
+
+    def number_of(self, name: str) -> int:
+        """The number of the level of this name. Raises StopIteration for one that the machine has not."""
+        return next(i for i, level in enumerate(self.levels) if level.name == name)
+
+    def with_usable(self, level: int, bits: int) -> "Architecture":
+        """Return the same with so many usable bits at a level."""
+        own = self.levels[level]
+        own = replace(own, capacity_bits=bits * own.multiple_buffering)
+        return replace(self, levels=(*self.levels[:level], own, *self.levels[level + 1 :]))
 
     def home(self, tensor: str) -> int:
         """The outermost level that has a tensor: where it is resident, else level 0."""

@@ -28,7 +28,7 @@ from ruby_map.energy import energy_table, no_energies
 from ruby_map.mapper import Result as MapResult
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.exploration import evaluate_plan, explore_group
-from ruby_map.mapper.fusion import Group, GroupCosts, Standing, StepLayer, stages_of, step_layers
+from ruby_map.mapper.fusion import Group, GroupCosts, Standing, stages_of
 from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.problem import Charges, Problem
 from ruby_map.mapper.report.pictures import HATCHES, MARKERS, PALETTE
@@ -214,9 +214,7 @@ def stacked(halo: str) -> Row:
     kept = tuple(((number, "Weights"), 0) for number in range(len(stages)))
     retained = frozenset({"P", "Q"} if halo == "retain" else ())
     standing = Standing(Group(stages, links, "global_buffer", (("P", 72), ("Q", 60)), retained, kept), arch)
-    numbers: dict[StepLayer, int] = {}
-    for stage, box in enumerate(standing.boxes):
-        numbers |= step_layers(standing.group, stage, box)
+    numbers = standing.layers
     mapped = {}
     for layer in numbers:
         work, machine = layer.workload(standing.group), standing.machine(layer)

@@ -176,10 +176,9 @@ def _operators(group: Group, machine: tuple[Architecture, EnergyTable, Charges])
 def _words(result: NetworkResult) -> dict[str, int]:
     """Count the words that the outermost level reads and takes, by stage.tensor."""
     words: dict[str, int] = {}
-    for i, (layer, _) in enumerate(result.layers):
+    for stage, layer in result.by_name:
         assert layer.mapped is not None, "every layer has a mapping"
-        for stage in (layer.workload.name, *(result.alike[i] if result.alike else ())):
-            words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
+        words |= {f"{stage}.{tensor}": own for tensor, own in outer_words(layer.mapped).items()}
     return words
 
 

@@ -24,7 +24,6 @@ from ..plan_search import (
 from ..problem import Point
 from ..report import NetworkResult, Result
 from ..report.plans import NetworkPlan
-from ..search.options import SearchOptions
 from ..searchers import STRATEGIES
 from .time_slices import Study
 
@@ -103,14 +102,14 @@ def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> 
     if not isinstance(study.work, Network) or not result.found or result.statistics.interrupted:
         return result
     graph, best = Graph.of(study.work), None
-    known = {name: _known(layer) for name, layer in _by_name(result)}
+    known = {name: _known(layer) for name, layer in result.by_name}
     mapped = {name: own.mapped[0] for name, own in known.items()}
     bounds, began, seconds = list[float](), time.monotonic(), study.options.limits.seconds
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
-        options = replace(_options(study), time_limit=left)
+        options = replace(study.options, effort=study.options.effort or "normal", time_limit=left)
         try:
             search = PlanSearch(graph, machine, study.mapspace, options, known)
         except TooManyError as error:
@@ -129,13 +128,6 @@ def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> 
 def _machine(study: Study, keeper: str) -> Machine:
     first = study.problems[0]
     return Machine(study.arch, first.energies, first.charges, keeper)
-
-
-def _by_name(result: NetworkResult) -> Iterator[tuple[str, Result]]:
-    """Yield the results of all layers, equal ones by each of their names."""
-    for number, (layer, _) in enumerate(result.layers):
-        names = result.alike[number] if result.alike else ()
-        yield from ((name, layer) for name in (layer.workload.name, *names))
 
 
 def _found_alone(search: PlanSearch, alone: PlanCosts) -> dict[str, Mapped]:
@@ -157,12 +149,6 @@ def _known(layer: Result) -> KnownLayer:
     needs = layer.needs(1)
     sums = tuple((own.slope, own.least_pj) for own in needs.sums)
     return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (layer.mapped,))
-
-
-def _options(study: Study) -> SearchOptions:
-    """How the layers of parts are searched."""
-    options = study.options
-    return replace(options, strategy="optimal", effort=options.effort or "normal", front="", samples=None)
 
 
 def _plan(study: Study, alone: PlanCosts, outcome: PlanOutcome) -> NetworkPlan:

@@ -1,6 +1,6 @@
 """The machine of each stage: the architecture with its tensors resident in the keeper, and the room that is left."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -9,7 +9,7 @@ from .group import Group
 from .held_words import HeldWords, KeptTensor
 from .intervals import Between, Box, boxes
 from .passes import statistics_words
-from .steps import StepLayer
+from .steps import StepLayer, step_layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Standing:
     @cached_property
     def level(self) -> int:
         """The number of the keeper's level. Raises StopIteration for a name that the machine has not."""
-        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.group.keeper)
+        return self.arch.number_of(self.group.keeper)
 
     @cached_property
     def _boxes(self) -> tuple[tuple[Box, ...], dict[int, Between]]:
@@ -78,10 +78,8 @@ class Standing:
 
     def free_bits(self, stage: int) -> int | None:
         """The bits that are left for the other tensors of a stage, below 0 where not all fits; None: without limit."""
-        level = self.arch.levels[self.level]
-        if level.capacity_bits is None:
-            return None
-        return level.capacity_bits // level.multiple_buffering - self.standing_bits(stage)
+        usable = self.arch.levels[self.level].usable_bits
+        return None if usable is None else usable - self.standing_bits(stage)
 
     def machine(self, layer: StepLayer) -> Architecture:
         """Return the machine on which a stage is a layer: what stands in the keeper is resident there.
@@ -91,19 +89,25 @@ class Standing:
         """
         resident = self.group.resident(layer.stage)
         arch, work = self.arch.with_resident(self.level, resident), layer.workload(self.group)
-        free, level = self.free_bits(layer.stage), arch.levels[self.level]
+        free = self.free_bits(layer.stage)
         if free is None:
             return arch
         if free < 0:
-            raise ValueError(f"{level.name} is {-free:,} bits too small for what stays in it")
+            raise ValueError(f"{self.group.keeper} is {-free:,} bits too small for what stays in it")
         own = sum(
             work.tensor_words(tensor) * self.bits(layer.stage, tensor.name)
             for tensor in work.tensors
             if tensor.name in resident
         )
-        levels = list(arch.levels)
-        levels[self.level] = replace(level, capacity_bits=(free + own) * level.multiple_buffering)
-        return replace(arch, levels=tuple(levels))
+        return arch.with_usable(self.level, free + own)
+
+    @cached_property
+    def layers(self) -> dict[StepLayer, int]:
+        """The layers that the stages are in the steps of the shared loops, each with the number of its steps."""
+        layers: dict[StepLayer, int] = {}
+        for stage, box in enumerate(self.boxes):
+            layers |= step_layers(self.group, stage, box)
+        return layers
 
     @property
     def steps(self) -> int:

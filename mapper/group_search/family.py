@@ -73,7 +73,7 @@ class Family:
     @cached_property
     def level(self) -> int:
         """The number of the keeper's level."""
-        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.keeper)
+        return self.arch.number_of(self.keeper)
 
     def group(
         self,

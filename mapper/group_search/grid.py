@@ -181,10 +181,9 @@ class Grid:
     @cached_property
     def room(self) -> dict[tuple[str, ...], Floats]:
         """By order the bits that are free beside what stands between stages in one step, at most."""
-        level = self.family.arch.levels[self.family.level]
-        if level.capacity_bits is None:
+        usable = self.family.arch.levels[self.family.level].usable_bits
+        if usable is None:
             return {order: np.full(self.shape, np.inf) for order in self.orders}
-        usable = level.capacity_bits // level.multiple_buffering
         return {order: usable - self._standing_bits(order) for order in self.orders}
 
     def _standing_bits(self, order: Sequence[str]) -> Floats:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..fusion import GroupCosts, Standing, StepLayer, step_layers
+from ..fusion import GroupCosts, Standing, StepLayer
 from ..search.outcome import Statistics
 from .entries import LeastSum, Open
 from .solver import Solved
@@ -27,13 +27,10 @@ class GroupPart:
         """What stands in the keeper."""
         return Standing(self.entry.group, self.entry.space.family.arch)
 
-    @cached_property
+    @property
     def numbers(self) -> dict[StepLayer, int]:
         """The layers, each with the number of its steps."""
-        numbers: dict[StepLayer, int] = {}
-        for stage, box in enumerate(self.standing.boxes):
-            numbers |= step_layers(self.entry.group, stage, box)
-        return numbers
+        return self.standing.layers
 
     def solved(self, layer: StepLayer, *, root_only: bool) -> Solved:
         """Solve a layer, or bound it as a whole: see Solver.solve. Raises NoMappingError."""

@@ -87,7 +87,7 @@ class StageTables:
     def _with_room(self, arch: Architecture, layer: Workload) -> Architecture:
         """Give the keeper more room for words that stand there once, and that the stage reads as several tensors."""
         family, level = self.family, arch.levels[self.family.level]
-        if level.capacity_bits is None:
+        if level.usable_bits is None:
             return arch
         bits = {own.name: layer.tensor_words(own) * level.bits(own.name, own.word_bits) for own in layer.tensors}
         more, group = 0, family.group()
@@ -96,9 +96,7 @@ class StageTables:
             more += sum(read) - max(read)
         lasting = sum(bits[name] for stage, name in family.lasting if stage == self.stage)
         more += max(0, lasting - (family.reserved[self.stage] if family.reserved else 0))
-        levels = list(arch.levels)
-        levels[family.level] = replace(level, capacity_bits=level.capacity_bits + more * level.multiple_buffering)
-        return replace(arch, levels=tuple(levels))
+        return arch.with_usable(family.level, level.usable_bits + more)
 
     def _with_passes(
         self, energy: Floats, cycles: Floats, largest: Mapping[str, int], *, accumulates: bool

@@ -1,6 +1,6 @@
 """Plans of networks: parts in an order, and tensors that stay in one memory; executed, counted and costed."""
 
-from .costs import PartCosts, PlanCosts, layers_of, overfull_bits
+from .costs import PartCosts, PlanCosts, overfull_bits
 from .execute import COPY, INSIDE, OFF_CHIP, ExecutedPlan, execute_plan, reference
 from .graph import Graph, Node, Read
 from .movements import Flow, Movement, movements
@@ -24,7 +24,6 @@ __all__ = [
     "Resident",
     "applies",
     "execute_plan",
-    "layers_of",
     "movements",
     "overfull_bits",
     "reference",

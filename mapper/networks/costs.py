@@ -6,7 +6,7 @@ from functools import cached_property
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ..fusion import GroupCosts, Standing, StepLayer, step_layers
+from ..fusion import GroupCosts, Standing, StepLayer
 from ..model.figures import Mapped
 from ..problem import Charges
 from .movements import Movement, movements
@@ -63,11 +63,11 @@ class PlanCosts:
         arch, energies, charges = machine
         parts = []
         for number in range(len(plan.parts)):
-            layers = None
+            placed, layers = plan.placed(number), None
             if number in mapped:
-                standing = Standing(plan.placed(number).group(arch), arch)
-                layers = GroupCosts(standing, energies, charges, layers_of(standing), mapped[number])
-            moved = tuple(movements(plan.placed(number), arch, drain_reads=charges.drain_reads))
+                standing = Standing(placed.group(arch), arch)
+                layers = GroupCosts(standing, energies, charges, standing.layers, mapped[number])
+            moved = tuple(movements(placed, arch, drain_reads=charges.drain_reads))
             parts.append(PartCosts(layers, moved, arch, energies, charges))
         return cls(plan, tuple(parts))
 
@@ -92,18 +92,9 @@ class PlanCosts:
         return self.energy_pj * self.cycles
 
 
-def layers_of(standing: Standing) -> dict[StepLayer, int]:
-    """Return the layers that the stages of a group are in its steps, each with the number of these."""
-    layers: dict[StepLayer, int] = {}
-    for stage, box in enumerate(standing.boxes):
-        layers |= step_layers(standing.group, stage, box)
-    return layers
-
-
 def overfull_bits(placed: PlacedPart, arch: Architecture) -> int:
     """Compute by how many bits what lasts while a part is executed exceeds the memory."""
-    level = next(own for own in arch.levels if own.name == placed.keeper)
-    if level.capacity_bits is None:
+    usable = arch.levels[arch.number_of(placed.keeper)].usable_bits
+    if usable is None:
         return 0
-    needed = max(placed.room_bits(arch, name) for name in placed.part.layers or ("",))
-    return max(0, needed - level.capacity_bits // level.multiple_buffering)
+    return max(0, max(placed.room_bits(arch, name) for name in placed.part.layers or ("",)) - usable)

@@ -95,12 +95,15 @@ class _Run:
 
     def _fetch(self, name: str, reader: str) -> Array:
         """A tensor from where it is for a reader."""
+        return self.memory[name] if self._early(name, reader) else self.off_chip[name]
+
+    def _early(self, name: str, reader: str) -> bool:
+        """Whether a tensor stays, and is still there for a reader."""
         stays = self._resident.get(name)
-        early = stays is not None and self.plan.place[reader] <= self.plan.place[stays.until]
-        return self.memory[name] if early else self.off_chip[name]
+        return stays is not None and self.plan.place[reader] <= self.plan.place[stays.until]
 
     def _layers(self, number: int, part: Part) -> Array:
-        group = self.plan.parts[number].group
+        group = part.group
         assert group is not None, "it has layers"
         inputs = {
             (stage, tensor.name): self.tensors.of_layer(layer, tensor.name)
@@ -149,9 +152,7 @@ class _Run:
             if isinstance(own, Operation) and own.operator.moves is Moves.NONE:
                 waiting += own.inputs
             else:
-                stays = self._resident.get(name)
-                early = stays is not None and self.plan.place[reader] <= self.plan.place[stays.until]
-                places.add(INSIDE if early else OFF_CHIP)
+                places.add(INSIDE if self._early(name, reader) else OFF_CHIP)
         return INSIDE if places == {INSIDE} else OFF_CHIP
 
     def _store(self, number: int, part: Part, made: Array) -> None:

@@ -48,9 +48,10 @@ class Node:
         """The words that it makes."""
         return prod(self.sizes)
 
-    def read(self, tensor: str) -> Read | None:
-        """What it reads under this name."""
-        return next((own for own in self.reads if own.tensor == tensor), None)
+    @property
+    def makers(self) -> tuple[str, ...]:
+        """The nodes whose words it reads, each once."""
+        return tuple(dict.fromkeys(maker for read in self.reads for maker in read.makers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +85,8 @@ class Graph:
                 nodes[name] = Node(name, own.operator, reads, own.sizes, own.count)
             else:
                 sizes[name] = own.output_sizes
-                nodes[name] = Node(name, own, tuple(_layer_reads(network, own, behind, open_ended)), sizes[name])
-                nodes[name] = replace(nodes[name], count=network.count(name))
+                own_reads = tuple(_layer_reads(network, own, behind, open_ended))
+                nodes[name] = Node(name, own, own_reads, sizes[name], network.count(name))
             behind[name] = (name,)
         return cls(network, nodes)
 
@@ -94,7 +95,7 @@ class Graph:
         """By name the nodes that read what a node makes, in turn."""
         readers: dict[str, list[str]] = {name: [] for name in self.nodes}
         for node in self.nodes.values():
-            for maker in dict.fromkeys(maker for read in node.reads for maker in read.makers):
+            for maker in node.makers:
                 readers[maker].append(node.name)
         return {name: tuple(own) for name, own in readers.items()}
 
@@ -125,6 +126,10 @@ class Graph:
             names = {read.tensor for read in self.nodes[reader].reads if name in read.makers}
             tensors += [own for own in layer.tensors if own.name in names] if layer is not None else []
         return max((level.bits(own.name, own.word_bits) for own in tensors), default=level.bits("", None))
+
+    def room_bits(self, level: Storage, name: str) -> int:
+        """The bits of all words that a node makes, at a level."""
+        return self.nodes[name].words * self.bits(level, name)
 
 
 def _layer_reads(

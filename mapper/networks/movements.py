@@ -98,4 +98,4 @@ class _Words:
 
     @property
     def _keeper(self) -> int:
-        return next(i for i, level in enumerate(self.arch.levels) if level.name == self.placed.keeper)
+        return self.arch.number_of(self.placed.keeper)

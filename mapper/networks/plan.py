@@ -73,8 +73,8 @@ class PlacedPart:
 
         A tensor takes the room of all its words. While a layer reads it, the zeros of padding are there, too.
         """
-        level = next(own for own in arch.levels if own.name == self.keeper)
-        bits = sum(self.graph.nodes[name].words * self.graph.bits(level, name) for name in self.held)
+        level = arch.levels[arch.number_of(self.keeper)]
+        bits = sum(self.graph.room_bits(level, name) for name in self.held)
         node = self.graph.nodes.get(layer)
         if node is None or node.layer is None:
             return bits
@@ -157,8 +157,7 @@ def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[str]:
         yield f"part {number + 1} has neither layers nor operations"
         return
     for name in part.names:
-        node = graph.nodes[name]
-        for maker in dict.fromkeys(maker for read in node.reads for maker in read.makers):
+        for maker in graph.nodes[name].makers:
             if plan.place[maker] > number:
                 yield f"{name} is before {maker}, whose words it reads"
     counts = {graph.nodes[name].count for name in part.names}

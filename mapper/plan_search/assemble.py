@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from ..fusion import Group, GroupCosts, Standing, StepLayer
 from ..model.figures import Mapped
-from ..networks import Graph, Part, Plan, PlanCosts, Resident, applies, layers_of
+from ..networks import Graph, Part, Plan, PlanCosts, Resident
+from .candidates import with_applied
 from .prices import Slope
 from .search import AtSlope, PlanSearch
 from .states import Machine, Move
@@ -59,8 +60,7 @@ def plan_one_by_one(graph: Graph, keeper: str) -> Plan:
         part = Part(operations=(name,))
         if node.layer is not None:
             part = Part((name,), group=Group((node.layer,), (), keeper))
-        while follower := _applied(graph, part, done):
-            part = replace(part, operations=(*part.operations, follower))
+        *_, part = with_applied(graph, part, done.__contains__)
         done.update(part.names)
         parts.append(part)
     return Plan(graph, keeper, tuple(parts))
@@ -71,15 +71,6 @@ def one_by_one(graph: Graph, machine: Machine, mapped: Mapping[str, Mapped]) -> 
     plan, batches = plan_one_by_one(graph, machine.keeper), dict[int, dict[StepLayer, Mapped]]()
     for number, part in enumerate(plan.parts):
         if part.group is not None:
-            (layer,) = layers_of(Standing(part.group, machine.arch))
+            (layer,) = Standing(part.group, machine.arch).layers
             batches[number] = {layer: mapped[part.layers[0]]}
     return PlanCosts.of(plan, machine.costed, batches)
-
-
-def _applied(graph: Graph, part: Part, done: set[str]) -> str:
-    """The operation that can be applied to the words of a part as they pass; empty: none."""
-    readers = graph.readers[part.last]
-    if len(readers) != 1 or not applies(graph, readers[0], part.last):
-        return ""
-    makers = {maker for read in graph.nodes[readers[0]].reads for maker in read.makers}
-    return readers[0] if makers <= done | {part.last} else ""

@@ -1,11 +1,12 @@
 """The parts that a plan of some nodes may have: layers alone, fused groups, operations; before anything is applied."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ...arch import Architecture
 from ...workloads import Fault, InputError
 from ..fusion import Group, boxes, stages_of
-from ..networks import Graph, Part
+from ..networks import Graph, Part, applies
 
 MOST_STAGES = 4  # of a fused group
 
@@ -42,7 +43,7 @@ def _fused(graph: Graph, last: str, keeper: str, arch: Architecture) -> Iterator
 
 def _grown(graph: Graph, inside: frozenset[str]) -> Iterator[frozenset[str]]:
     """Yield the sets with one maker more of what some node inside reads, and the operation that stands between."""
-    makers = {maker for name in inside for read in graph.nodes[name].reads for maker in read.makers}
+    makers = {maker for name in inside for maker in graph.nodes[name].makers}
     for maker in sorted(makers - inside):
         if not inside.issuperset(graph.readers[maker]):
             continue
@@ -63,9 +64,24 @@ def _part(
         stages, links = stages_of(graph.network, layers, lambda message: Fault("", None, "", message))
         group = Group(stages, links, keeper)
         boxes(group)
-        level = next(i for i, own in enumerate(arch.levels) if own.name == keeper)
+        level = arch.number_of(keeper)
         for stage in range(len(stages)):
             arch.with_resident(level, group.resident(stage))
     except (InputError, ValueError):
         return None
     return Part(layers, between, (), group)
+
+
+def with_applied(graph: Graph, part: Part, done: Callable[[str], bool]) -> Iterator[Part]:
+    """Yield a part, and with each number of operations that can be applied to its words as they pass.
+
+    All else that they read is `done`.
+    """
+    yield part
+    while readers := graph.readers[part.last]:
+        name = readers[0]
+        makers = (maker for maker in graph.nodes[name].makers if maker != part.last)
+        if not (applies(graph, name, part.last) and all(map(done, makers))):
+            return
+        part = replace(part, operations=(*part.operations, name))
+        yield part

@@ -17,7 +17,7 @@ from ..fusion import Group, GroupCosts, Standing
 from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..model.figures import Mapped
-from ..networks import Graph, layers_of
+from ..networks import Graph
 from ..problem import ROUNDING
 from ..runtime import Workers
 from ..search.options import SearchOptions
@@ -115,7 +115,7 @@ class PlanSearch:
         price.floor = price.floor.both(known.floor)
         if not price.costs:
             standing = Standing(group, self.machine.arch)
-            layers = layers_of(standing)
+            layers = standing.layers
             energies, charges = self.machine.energies, self.machine.charges
             price.costs = [
                 GroupCosts(standing, energies, charges, layers, dict.fromkeys(layers, own)) for own in known.mapped

@@ -6,14 +6,15 @@ each with every choice of which tensors stay afterwards. All orders of parts are
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from ...arch import Architecture
 from ...energy import EnergyTable
 from ..fusion import Group
-from ..networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
+from ..networks import Graph, Part, PlacedPart, movements, overfull_bits
 from ..problem import Charges, Point
-from .candidates import candidates
+from .candidates import candidates, with_applied
 
 MOST_STATES = 20_000
 STAGE = "stage"  # the name of every layer, where names are left out
@@ -59,7 +60,7 @@ class Machine:
     @property
     def level(self) -> int:
         """The number of the keeper's level."""
-        return next(i for i, own in enumerate(self.arch.levels) if own.name == self.keeper)
+        return self.arch.number_of(self.keeper)
 
     def beside(self, placed: PlacedPart) -> Point:
         """Compute cycles and pJ of what moves beside the layers of a part."""
@@ -92,7 +93,6 @@ class States:
         self.states: dict[State, int] = {State(0): 0}
         self.moves: list[Move] = []
         self._known: dict[object, tuple[Group | None, Point] | None] = {}
-        self._bits = {name: self._room(name) for name in names}
         self._expand()
 
     def _expand(self) -> None:
@@ -115,17 +115,16 @@ class States:
         """The number of the state in which all is computed."""
         return self.states[State((1 << len(self.names)) - 1)]
 
-    def _room(self, name: str) -> int:
-        level = self.machine.arch.levels[self.machine.level]
-        return self.graph.nodes[name].words * self.graph.bits(level, name)
-
     def _next(self, state: State) -> Iterator[tuple[PlacedPart, State]]:
         """Yield the parts that can be executed, with every choice of what stays, and the states after them."""
         first = next((name for name in self.names if not self.bit[name] & state.done), None)
         for base in self.parts:
             if self._ready(base, state.done) and (not self.in_turn or first in base.names):
-                for part in self._with_applied(base, state.done):
+                for part in with_applied(self.graph, base, partial(self._computed, state.done)):
                     yield from self._placed(part, state)
+
+    def _computed(self, done: int, name: str) -> bool:
+        return bool(self.bit[name] & done)
 
     def _placed(self, part: Part, state: State) -> Iterator[tuple[PlacedPart, State]]:
         """Yield a part with every choice of what stays, and the states after it."""
@@ -142,25 +141,10 @@ class States:
                     yield placed, State(done, after)
 
     def _ready(self, part: Part, done: int) -> bool:
-        inside = set(part.names)
-        for name in part.names:
-            if self.bit[name] & done:
-                return False
-            for read in self.graph.nodes[name].reads:
-                if any(maker not in inside and not self.bit[maker] & done for maker in read.makers):
-                    return False
-        return True
-
-    def _with_applied(self, part: Part, done: int) -> Iterator[Part]:
-        """Yield a part, and with each number of operations that can be applied to its words as they pass."""
-        yield part
-        while readers := self.graph.readers[part.last]:
-            name = readers[0]
-            makers = {maker for read in self.graph.nodes[name].reads for maker in read.makers} - {part.last}
-            if not (applies(self.graph, name, part.last) and all(self.bit[maker] & done for maker in makers)):
-                return
-            part = replace(part, operations=(*part.operations, name))
-            yield part
+        """Whether nothing of a part is computed, and all that it reads of others is."""
+        read = {maker for name in part.names for maker in self.graph.nodes[name].makers}
+        computed = partial(self._computed, done)
+        return not any(map(computed, part.names)) and all(map(computed, read.difference(part.names)))
 
     def _choices(self, part: Part, held: tuple[str, bool], done: int) -> list[tuple[tuple[str, bool], ...]]:
         """List what may become of a tensor in the memory after a part: one with a copy may leave when it was read."""

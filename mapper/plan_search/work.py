@@ -10,7 +10,6 @@ from ..fusion import Group, GroupCosts, Standing
 from ..group_search import MOST_ROWS, Extent, Family, GroupSearch, Known, Solver, Space, UnsolvedError
 from ..mapping import MappingBatch
 from ..mapspace import Preset
-from ..networks import layers_of
 from ..problem import ROUNDING, WeightedSum
 from ..runtime import TimeUp
 from ..search.options import SearchOptions
@@ -108,15 +107,14 @@ def _of_layer(study: PriceStudy, request: PriceRequest) -> PriceResult:
     family, statistics = _family(study, request.group), Statistics()
     solver, standing = Solver(family, study.options, _CLOCK.until), Standing(request.group, family.arch)
     _begin(solver, request)
-    layers = layers_of(standing)
-    (layer,) = layers
+    (layer,) = standing.layers
     try:
         solved = solver.solve(standing, layer, request.slope, statistics, root_only=request.step == BOUNDED)
     except UnsolvedError:
         return PriceResult(request.number, Floor(), None, statistics)
     if solved is None:
         return PriceResult(request.number, None, None, statistics)
-    costs = GroupCosts(standing, family.energies, family.charges, layers, {layer: solved.mapped})
+    costs = GroupCosts(standing, family.energies, family.charges, standing.layers, {layer: solved.mapped})
     return PriceResult(request.number, Floor().with_sum(request.slope, solved.least), costs, statistics)
 
 

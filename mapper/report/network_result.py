@@ -42,6 +42,13 @@ class NetworkResult(Printable, Layered[Result]):
     plan: NetworkPlan | None = None  # of the network as a graph; its figures are then those of the network
 
     @property
+    def by_name(self) -> Iterator[tuple[str, Result]]:
+        """Yield the results of all layers, equal ones by each of their names."""
+        for i, (layer, _) in enumerate(self.layers):
+            for name in (layer.workload.name, *(self.alike[i] if self.alike else ())):
+                yield name, layer
+
+    @property
     def found(self) -> bool:
         """Whether every layer has a mapping."""
         return not self.missing and all(result.found for result, _ in self.layers)

@@ -11,7 +11,7 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.exploration import evaluate_plan, executed_plan
-from ruby_map.mapper.fusion import GroupCosts, Standing, boxes, step_layers
+from ruby_map.mapper.fusion import GroupCosts, Standing, boxes
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.problem import Charges, Problem
@@ -48,9 +48,8 @@ def network_of(group):
 
 def mapped_layers(group, charges, seed):
     """The layers that stages are in steps, with their numbers and any mapping of each."""
-    standing, numbers, mapped = Standing(group, ARCH), {}, {}
-    for stage, box in enumerate(standing.boxes):
-        numbers |= step_layers(group, stage, box)
+    standing, mapped = Standing(group, ARCH), {}
+    numbers = standing.layers
     for layer in numbers:
         machine, work = standing.machine(layer), layer.workload(group)
         batch = Mapspace(machine, work, "ruby").sample(np.random.default_rng(seed()), 1)

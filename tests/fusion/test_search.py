@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table, stacked_table
 from ruby_map.mapper.exploration import group as exploration
-from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of, step_layers
+from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of
 from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch
 from ruby_map.mapper.group_search.tiles import tiles_of
@@ -87,11 +87,11 @@ def points_of(family, standing, layer, known):
                     points.add((float(exact.energy_pj[0]), float(exact.cycles[0])))
                 keep = costs.exact
                 points |= set(zip(costs.energy_pj[keep].tolist(), costs.cycles[keep].tolist(), strict=True))
-        known[key] = _front(points)
+        known[key] = front_of(points)
     return known[key]
 
 
-def _front(points):
+def front_of(points):
     front = []
     for energy, cycles in sorted(points):
         if not front or cycles < front[-1][1]:
@@ -119,6 +119,21 @@ def has_room(standing):
     return all(standing.free_bits(stage) >= 0 for stage in range(len(standing.group.stages)))
 
 
+def points_of_group(family, standing, known):
+    """The energies and cycles of a group with all valid mappings of its layers, those that no other beats."""
+    group = standing.group
+    moved = GroupCosts(standing, family.energies, family.charges, {}, {})
+    sums = [(moved.transfer_pj, float(moved.transfer_cycles))]
+    for layer, number in standing.layers.items():
+        points = points_of(family, standing, layer, known)
+        sizes = dict(zip(group.stages[layer.stage].dims, layer.sizes, strict=True))
+        listed = layer_passes(group, standing.level, layer)
+        pj, took = pass_costs(listed, family.arch, family.energies, family.charges, sizes)
+        points = [(pe + pj, pc + took) for pe, pc in points]
+        sums = front_of({(e + number * pe, c + number * pc) for e, c in sums for pe, pc in points})
+    return sums
+
+
 def best_of_all(family, objective):
     """The least objective of all groups with all mappings; inf where none fits."""
     least, known, fits = np.inf, {}, {}
@@ -131,16 +146,7 @@ def best_of_all(family, objective):
         standing = Standing(group, family.arch)
         if not has_room(standing):
             continue
-        moved = GroupCosts(standing, family.energies, family.charges, {}, {})
-        sums = [(moved.transfer_pj, float(moved.transfer_cycles))]
-        for stage, box in enumerate(standing.boxes):
-            for layer, number in step_layers(group, stage, box).items():
-                points = points_of(family, standing, layer, known)
-                sizes = dict(zip(family.stages[stage].dims, layer.sizes, strict=True))
-                listed = layer_passes(group, standing.level, layer)
-                pj, took = pass_costs(listed, family.arch, family.energies, family.charges, sizes)
-                points = [(pe + pj, pc + took) for pe, pc in points]
-                sums = _front({(e + number * pe, c + number * pc) for e, c in sums for pe, pc in points})
+        sums = points_of_group(family, standing, known)
         least = min([least, *(objective.value(energy, cycles) for energy, cycles in sums)])
     return least
 

@@ -24,7 +24,6 @@ from ruby_map.mapper.networks import (
     Resident,
     applies,
     execute_plan,
-    layers_of,
     movements,
     reference,
 )
@@ -51,7 +50,7 @@ def mapped_layers(plan, charges, seed):
         if part.layers:
             standing = Standing(plan.placed(number).group(ARCH), ARCH)
             mapped[number] = {}
-            for layer in layers_of(standing):
+            for layer in standing.layers:
                 machine, work = standing.machine(layer), layer.workload(standing.group)
                 batch = Mapspace(machine, work, "ruby").sample(np.random.default_rng(seed()), 1)
                 mapped[number][layer] = Mapped.of(Problem(batch.arch, work, TABLE, charges), batch)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
-from ruby_map.mapper.fusion import GroupCosts, Standing, layer_passes, pass_costs, step_layers
+from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family
 from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
-from ..fusion.test_search import computes, every_group, has_room, points_of
+from ..fusion.test_search import computes, every_group, front_of, has_room, points_of_group
 from .networks import fused, fused_one, networks
 
 
@@ -128,32 +128,9 @@ class EveryPlan:
             if plain not in fits:
                 fits[plain] = computes(replace(plain, lasting=frozenset())) and has_room(Standing(plain, arch))
             if fits[plain] and has_room(Standing(group, arch)):
-                points |= set(self.of_group(family, group))
+                known = self.known.setdefault(group.stages, {})
+                points |= set(points_of_group(family, Standing(group, arch), known))
         return front_of(points)
-
-    def of_group(self, family, group):
-        standing = Standing(group, family.arch)
-        moved = GroupCosts(standing, family.energies, family.charges, {}, {})
-        sums = [(moved.transfer_pj, float(moved.transfer_cycles))]
-        known = self.known.setdefault(group.stages, {})
-        for stage, box in enumerate(standing.boxes):
-            for layer, number in step_layers(group, stage, box).items():
-                points = points_of(family, standing, layer, known)
-                sizes = dict(zip(group.stages[stage].dims, layer.sizes, strict=True))
-                listed = layer_passes(group, standing.level, layer)
-                pj, took = pass_costs(listed, family.arch, family.energies, family.charges, sizes)
-                sums = front_of(
-                    {(e + number * (pe + pj), c + number * (pc + took)) for e, c in sums for pe, pc in points}
-                )
-        return sums
-
-
-def front_of(points):
-    front = []
-    for energy, cycles in sorted(points):
-        if not front or cycles < front[-1][1]:
-            front.append((energy, cycles))
-    return front
 
 
 @settings(max_examples=200 if DEEP else 4)

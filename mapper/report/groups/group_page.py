@@ -32,7 +32,7 @@ def _data(costs: GroupCosts) -> Json:
             *([text[:12].strip(), text[13:]] for text in group_lines(costs)),
         ],
         "keeper": group.keeper,
-        "capacity": None if level.capacity_bits is None else level.capacity_bits // level.multiple_buffering,
+        "capacity": level.usable_bits,
         "loops": [{"dim": dim, "tile": tile, "trips": group.trips(dim)} for dim, tile in group.shared],
         "stages": [_stage(costs, number) for number in range(len(group.stages))],
         "between": [_between(costs, *entry) for entry in standing.between.items()],

@@ -14,29 +14,20 @@ FREE = "#f1f1f1"
 
 def strip_svg(plan: NetworkPlan) -> str:
     """Draw the room of the keeper over the parts: tensors that stay, then what stands between the layers of a group."""
-    level = next(own for own in plan.costs.parts[0].arch.levels if own.name == plan.costs.plan.keeper)
-    used = [sum(bits for _, bits in _held(own)) + _between_bits(own) for own in plan.decisions]
-    usable = max([1, *used])
-    if level.capacity_bits is not None:
-        usable = level.capacity_bits // level.multiple_buffering
+    used = [own.placed.room_bits(own.costs.arch) + _between_bits(own) for own in plan.decisions]
+    usable = plan.keeper.usable_bits or max([1, *used])
     wide, high = LEFT + COLUMN * len(plan.decisions) + 8, TOP + HEIGHT + FOOT
     drawn = "".join((*_axis(usable, len(plan.decisions)), *_tensors(plan, usable)))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} '
         f'{high:.0f}" font-family="system-ui, sans-serif" font-size="11" role="img" '
-        f'aria-label="what {escape(level.name)} holds, part by part">{drawn}</svg>'
+        f'aria-label="what {escape(plan.keeper.name)} holds, part by part">{drawn}</svg>'
     )
 
 
 def colours(plan: NetworkPlan) -> dict[str, str]:
     """A colour for each tensor that stays; neighbours in time differ."""
     return {own.tensor: PALETTE[i % len(PALETTE)] for i, own in enumerate(plan.costs.plan.residents)}
-
-
-def _held(own: Decision) -> list[tuple[str, int]]:
-    graph, keeper = own.placed.graph, own.placed.keeper
-    level = next(level for level in own.costs.arch.levels if level.name == keeper)
-    return [(name, graph.nodes[name].words * graph.bits(level, name)) for name in sorted(own.placed.held)]
 
 
 def _between_bits(own: Decision) -> int:
@@ -68,7 +59,8 @@ def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
     ends = {own.tensor: plan.costs.plan.place[own.until] for own in plan.costs.plan.residents}
     for number, own in enumerate(plan.decisions):
         base = TOP + HEIGHT
-        boxes = [*_held(own), ("", _between_bits(own))]
+        boxes = [(name, own.placed.graph.room_bits(plan.keeper, name)) for name in sorted(own.placed.held)]
+        boxes.append(("", _between_bits(own)))
         for name, bits in boxes:
             tall = HEIGHT * bits / usable
             base -= tall

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ....arch import Storage
 from ...networks import PartCosts, PlacedPart, PlanCosts
 from ...problem import ROUNDING, Objective
 from ...search.outcome import Statistics
@@ -33,6 +34,12 @@ class NetworkPlan:
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
+
+    @property
+    def keeper(self) -> Storage:
+        """The memory in which tensors stay."""
+        arch = self.costs.parts[0].arch
+        return arch.levels[arch.number_of(self.costs.plan.keeper)]
 
     @property
     def value(self) -> float:

@@ -12,12 +12,10 @@ MOST_NAMES = 3  # of a part
 def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
     """Yield the tables and lines of a plan."""
     unit, size = energy_unit(max(own.costs.energy_pj for own in plan.decisions))
-    level = next(own for own in plan.costs.parts[0].arch.levels if own.name == plan.costs.plan.keeper)
-    usable = None if level.capacity_bits is None else level.capacity_bits // level.multiple_buffering
-    rows = []
+    level, rows = plan.keeper, []
     for own in plan.decisions:
-        held = own.placed.room_bits(plan.costs.parts[0].arch)
-        room = f"{held / usable:.0%}" if usable else f"{held // 8:,} B"
+        held = own.placed.room_bits(own.costs.arch)
+        room = f"{held / level.usable_bits:.0%}" if level.usable_bits else f"{held // 8:,} B"
         rows.append(
             [
                 part_name(own),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import chain, combinations
 from operator import and_
@@ -118,16 +118,14 @@ class StageSums:
     def _with_room(self, arch: Architecture, layer: Workload) -> Architecture:
         """The machine with room for tensors that the stage reads of one producer: their words stand there once."""
         level = arch.levels[self.machine.level]
-        if level.capacity_bits is None:
+        if level.usable_bits is None:
             return arch
         bits = {own.name: layer.tensor_words(own) * level.bits(own.name, own.word_bits) for own in layer.tensors}
         more = 0
         for producer in range(self.stage):
             read = [bits[own.tensor] for own in self.stages.inputs(self.stage) if own.producer == producer]
             more += sum(read) - max(read, default=0)
-        levels = list(arch.levels)
-        levels[self.machine.level] = replace(level, capacity_bits=level.capacity_bits + more * level.multiple_buffering)
-        return replace(arch, levels=tuple(levels))
+        return arch.with_usable(self.machine.level, level.usable_bits + more)
 
     def _passes(self, layer: Workload, kept: frozenset[str], *, accumulates: bool) -> tuple[Floats, Floats]:
         """Energy and cycles of operators in a step of each size, whatever the loops. # (variant of each loop, ...) each

@@ -8,7 +8,6 @@ from ..pictures import GREY, PALETTE
 from ..plans import Decision, NetworkPlan
 
 COLUMN, HEIGHT, LEFT, TOP, FOOT = 26.0, 170.0, 64.0, 14.0, 34.0
-LETTER = 6.2  # the width of a letter, about
 FREE = "#f1f1f1"
 
 
@@ -26,7 +25,7 @@ def strip_svg(plan: NetworkPlan) -> str:
 
 
 def colours(plan: NetworkPlan) -> dict[str, str]:
-    """A colour for each tensor that stays; neighbours in time differ."""
+    """A colour for each tensor that stays, those that are made first first; neighbours in time differ."""
     return {own.tensor: PALETTE[i % len(PALETTE)] for i, own in enumerate(plan.costs.plan.residents)}
 
 
@@ -54,28 +53,22 @@ def _axis(usable: int, parts: int) -> Iterator[str]:
 
 
 def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
-    """Yield a box for each tensor in each part; its name stands in the first where it has room."""
-    every, named = colours(plan), set[str]()
-    ends = {own.tensor: plan.costs.plan.place[own.until] for own in plan.costs.plan.residents}
+    """Yield a box for each tensor in each part, those that are there longest at the bottom; its name is its title."""
+    every = colours(plan)
     for number, own in enumerate(plan.decisions):
-        base = TOP + HEIGHT
-        boxes = [(name, own.placed.graph.room_bits(plan.keeper, name)) for name in sorted(own.placed.held)]
+        boxes = [(n, own.placed.graph.room_bits(plan.keeper, n)) for n in every if n in own.placed.held]
         boxes.append(("", _between_bits(own)))
+        x, base = LEFT + COLUMN * number, TOP + HEIGHT
         for name, bits in boxes:
             tall = HEIGHT * bits / usable
             base -= tall
-            x = LEFT + COLUMN * number
-            text = f"{name}: {_bytes(bits)}" if name else f"between the layers of part {number + 1}: {_bytes(bits)}"
+            text = f"{name or f'between the layers of part {number + 1}'}: {_bytes(bits)}"
             if bits:
                 yield (
                     f'<rect x="{x:.1f}" y="{base:.1f}" width="{COLUMN:.1f}" height="{max(tall, 0.8):.1f}" '
                     f'fill="{every.get(name, GREY)}" fill-opacity="0.75" stroke="#fff" stroke-width="0.6">'
                     f"<title>{escape(text)}</title></rect>"
                 )
-            wide = COLUMN * (ends.get(name, number) - number + 1)
-            if name and name not in named and tall >= 11 and wide >= LETTER * len(name) + 6:
-                yield f'<text x="{x + 4:.1f}" y="{base + tall / 2 + 4:.1f}">{escape(name)}</text>'
-            named.add(name)
 
 
 def _bytes(bits: float) -> str:

@@ -251,8 +251,8 @@ MUTANTS = [
     Mutant(
         "what stands in the keeper takes no room",
         "mapper/fusion/machine.py",
-        "return level.capacity_bits // level.multiple_buffering - self.standing_bits(stage)",
-        "return level.capacity_bits // level.multiple_buffering",
+        "return None if usable is None else usable - self.standing_bits(stage)",
+        "return usable",
         ("certificate/test_groups.py", "fusion/test_search.py"),
     ),
     Mutant(

@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
         *("runtime", "mapping", "problem", "mapspace", "model", "search", "searchers", "report", "exploration"),
         "comparison",
     },
-    "schemas": {"mapping", "problem", "mapspace", "certificate", "fusion", "searchers", "store", "sweeps"},
+    "schemas": {"mapping", "problem", "mapspace", "certificate", "fusion", "networks", "searchers", "store", "sweeps"},
     "codegen": {"mapping"},
     "commands": {
         *("runtime", "mapping", "problem", "mapspace", "model", "certificate", "search", "searchers", "store"),

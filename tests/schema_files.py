@@ -15,7 +15,7 @@ PRINTED = {  # by the module that prints them
     "run_graph": ("graph",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),
-    "run_plan": ("group-model",),
+    "run_plan": ("group-model", "plan-model"),
     "run_energy": ("energy",),
     "run_check": ("check",),
     "run_sweep": ("sweep-summary",),

@@ -51,6 +51,7 @@ class Document:
     source: str
     data: Any
     places: Mapping[Keys, tuple[str, int]]  # path -> file, line
+    at: Keys = ()  # of a part of another document: its path there, which faults name
 
     def place(self, path: Keys) -> tuple[str, int | None]:
         """The file and line of `path`, or of the nearest known value around it."""
@@ -65,11 +66,11 @@ class Document:
 
     def location(self, path: Keys) -> tuple[str, int | None, str]:
         """The file and line of `path` as `place` gives them, and `path` as text."""
-        return *self.place(path), path_text(path)
+        return *self.place(path), path_text((*self.at, *path))
 
     def fault(self, path: Keys, message: str) -> Fault:
         """A fault of the value at `path`."""
-        return Fault(*self.location(path), message, tuple(path))
+        return Fault(*self.location(path), message, (*self.at, *path))
 
     def named(self, name: str) -> Iterator[Keys]:
         """The paths of the mappings whose `name` is `name`, or a Timeloop name such as `name[0..15]`."""

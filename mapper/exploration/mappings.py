@@ -9,6 +9,7 @@ from ...workloads.timeloop import TIMELOOP_TAGS
 from ..fusion.plans import is_plan
 from ..mapping import MappingBatch, read_mapping, write_mapping
 from ..mapping.transforms import ROOT, Transforms, applied, read_transforms
+from ..networks import is_network_plan
 from ..report import Result
 from .inputs import Spec
 
@@ -27,9 +28,9 @@ def mapping_of(
         document = read_yaml(Path(given), tags=TIMELOOP_TAGS)
         if isinstance(document.data, dict) and ROOT in document.data:
             return applied(read_transforms(document), arch, workload, document)
-        if is_plan(document):
+        if is_plan(document) or is_network_plan(document):
             rule = f"a plan is of layers of a network; {workload.name} is one layer"
-            raise InputError(document.fault(("group",), rule))
+            raise InputError(document.fault(("parts" if is_network_plan(document) else "group",), rule))
         return read_mapping(Path(given), arch, workload)
     return read_mapping(_document(given), arch, workload)
 

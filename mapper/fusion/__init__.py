@@ -2,7 +2,7 @@
 
 from .build import stages_of
 from .costs import GroupCosts, Transfer, outer_words, transfer_cycles, transfer_flows
-from .group import Group, Link
+from .group import STAGE, Group, Link
 from .held_words import HeldWords, KeptTensor, LoopWords, OuterLoop
 from .intervals import Between, Box, Interval, boxes
 from .machine import Standing
@@ -20,6 +20,7 @@ __all__ = [
     "Link",
     "LoopWords",
     "OuterLoop",
+    "STAGE",
     "Pass",
     "Standing",
     "StepLayer",

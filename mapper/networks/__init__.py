@@ -4,7 +4,8 @@ from .costs import PartCosts, PlanCosts, overfull_bits
 from .execute import COPY, INSIDE, OFF_CHIP, ExecutedPlan, execute_plan, reference
 from .graph import Graph, Node, Read
 from .movements import Flow, Movement, movements
-from .plan import Part, PlacedPart, Plan, Resident, applies
+from .plan import Part, PlacedPart, Plan, PlanFault, Resident, applies
+from .plan_file import MappedPlan, NetworkPlanFile, is_network_plan, read_network_plan
 
 __all__ = [
     "COPY",
@@ -13,18 +14,23 @@ __all__ = [
     "ExecutedPlan",
     "Flow",
     "Graph",
+    "MappedPlan",
     "Movement",
+    "NetworkPlanFile",
     "Node",
     "Part",
     "PartCosts",
     "PlacedPart",
     "Plan",
     "PlanCosts",
+    "PlanFault",
     "Read",
     "Resident",
     "applies",
     "execute_plan",
+    "is_network_plan",
     "movements",
     "overfull_bits",
+    "read_network_plan",
     "reference",
 ]

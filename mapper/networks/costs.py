@@ -34,6 +34,24 @@ class PartCosts:
         words = sum(own.energy_pj(self.arch, self.energies) for own in self.movements)
         return words + self.charges.leak_pj_per_cycle(self.arch, self.energies) * self.moving_cycles
 
+    @cached_property
+    def group_bits(self) -> int:
+        """The most bits that stand in the keeper for the group itself, while one of its stages runs."""
+        return max((own - lasting for own, lasting in self._standing), default=0)
+
+    def most_bits(self, placed: PlacedPart) -> int:
+        """The most bits that stand in the keeper while the part is executed, for the group or longer."""
+        return max((own for own, _ in self._standing), default=placed.room_bits(self.arch))
+
+    @property
+    def _standing(self) -> list[tuple[int, int]]:
+        """By stage all bits that stand in the keeper, and those of what lasts longer than the group."""
+        if self.layers is None:
+            return []
+        standing = self.layers.standing
+        lasting = standing.group.reserved or (0,) * len(standing.group.stages)
+        return [(standing.standing_bits(stage), bits) for stage, bits in enumerate(lasting)]
+
     @property
     def energy_pj(self) -> float:
         """The energy of the part."""

@@ -1,6 +1,6 @@
 """Plans of networks as values: parts in an order, and which tensors stay in one memory between them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -42,6 +42,16 @@ class Resident:
     tensor: str  # the name of what makes it
     until: str  # the last layer or operation that reads it there
     copied: bool = False  # whether it leaves the chip, too, for those that read it later
+
+
+@dataclass(frozen=True)
+class PlanFault:
+    """What is wrong with a plan, and where: a part or a resident tensor by its number, and what it names."""
+
+    message: str
+    part: int | None = None
+    resident: int | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +122,8 @@ class Plan:
 
     @cached_property
     def place(self) -> Mapping[str, int]:
-        """The number of the part that computes a node."""
-        return {name: number for number, part in enumerate(self.parts) for name in part.names}
+        """The number of the part that computes a node; the first where several do, which is a fault."""
+        return {name: number for number, part in reversed([*enumerate(self.parts)]) for name in part.names}
 
     def placed(self, number: int) -> PlacedPart:
         """Return a part with what is in the memory: tensors stay from the part that makes them to that of the last
@@ -125,66 +135,68 @@ class Plan:
 
     def faults(self) -> list[str]:
         """List what is wrong: nodes left out or computed twice, tensors read before they are made, and so on."""
-        names = [name for part in self.parts for name in part.names]
-        faults = [f"{name} is in no part" for name in self.graph.nodes if name not in names]
-        faults += [f"{name} is in two parts" for name in dict.fromkeys(names) if names.count(name) > 1]
-        faults += [f"{name} is nothing of {self.graph.network.name}" for name in names if name not in self.graph.nodes]
-        if faults:
-            return list(dict.fromkeys(faults))
+        return list(dict.fromkeys(own.message for own in self.placed_faults()))
+
+    def placed_faults(self) -> Iterator[PlanFault]:
+        """Yield the same, each with its place."""
+        yield from (PlanFault(f"{name} is in no part") for name in self.graph.nodes if name not in self.place)
         for number, part in enumerate(self.parts):
-            faults += _part_faults(self, number, part)
-        return faults + list(self._resident_faults())
-
-    def _resident_faults(self) -> Iterator[str]:
-        for own in self.residents:
-            readers = self.graph.readers.get(own.tensor)
-            if readers is None or self.parts[self.place[own.tensor]].last != own.tensor:
-                yield f"{own.tensor} is no tensor that a part makes: it cannot stay"
-            elif own.until not in readers:
-                yield f"{own.until} does not read {own.tensor}"
-            elif not own.copied:
-                rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
-                late = (name for name in readers if self.place[name] > self.place[own.until])
-                yield from (f"{name} {rule}" for name in late)
-        twice = [own.tensor for own in self.residents]
-        yield from (f"{name} stays twice" for name in dict.fromkeys(twice) if twice.count(name) > 1)
+            yield from _part_faults(self, number, part)
+        for number, own in enumerate(self.residents):
+            yield from _resident_faults(self, number, own)
 
 
-def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[str]:
+def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFault]:
+    """Yield what is wrong with a tensor that stays."""
+    readers, place = plan.graph.readers.get(own.tensor), plan.place
+    if own.tensor in (before.tensor for before in plan.residents[:number]):
+        yield PlanFault(f"{own.tensor} stays twice", resident=number, name=own.tensor)
+    elif readers is None or (own.tensor in place and plan.parts[place[own.tensor]].last != own.tensor):
+        message = f"{own.tensor} is no tensor that a part makes: it cannot stay"
+        yield PlanFault(message, resident=number, name=own.tensor)
+    elif own.until not in readers:
+        yield PlanFault(f"{own.until} does not read {own.tensor}", resident=number, name=own.until)
+    elif not own.copied and own.until in place:
+        rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
+        late = [name for name in readers if place.get(name, -1) > place[own.until]]
+        yield from (PlanFault(f"{name} {rule}", resident=number, name=own.until) for name in late)
+
+
+def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[PlanFault]:
     """Yield what is wrong with a part."""
-    graph = plan.graph
+    graph, known = plan.graph, [name for name in part.names if name in plan.graph.nodes]
     if not part.names:
-        yield f"part {number + 1} has neither layers nor operations"
+        yield PlanFault(f"part {number + 1} has neither layers nor operations", number)
         return
     for name in part.names:
+        if name not in graph.nodes:
+            yield PlanFault(f"{name} is nothing of {graph.network.name}", number, name=name)
+        elif plan.place[name] < number or part.names.count(name) > 1:
+            yield PlanFault(f"{name} is in two parts", number, name=name)
+    for name in known:
         for maker in graph.nodes[name].makers:
-            if plan.place[maker] > number:
-                yield f"{name} is before {maker}, whose words it reads"
-    counts = {graph.nodes[name].count for name in part.names}
+            if plan.place.get(maker, -1) > number:
+                yield PlanFault(f"{name} is before {maker}, whose words it reads", number, name=name)
+    counts = {graph.nodes[name].count for name in known}
     if len(counts) > 1:
-        yield f"{', '.join(part.names)} occur {' and '.join(map(str, sorted(counts)))} times"
+        yield PlanFault(f"{', '.join(known)} occur {' and '.join(map(str, sorted(counts)))} times", number)
     if bool(part.layers) != (part.group is not None):
-        yield f"{part.last} has layers without a group, or a group without layers"
-    yield from _inner_faults(plan, part)
+        yield PlanFault(f"{part.last} has layers without a group, or a group without layers", number)
+    yield from (PlanFault(message, number, name=name) for name, message in _inner_faults(graph, part, known))
 
 
-def _inner_faults(plan: Plan, part: Part) -> Iterator[str]:
-    """Yield what does not go together within a part."""
-    graph = plan.graph
-    for name in part.layers:
-        if graph.nodes[name].layer is None:
-            yield f"{name} is no layer"
-    for name in (*part.between, *part.operations):
-        if graph.nodes[name].layer is not None:
-            yield f"{name} is no operation"
-    for name in part.names:
+def _inner_faults(graph: Graph, part: Part, known: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what does not go together within a part, each with a node."""
+    for name in known:
+        if (graph.nodes[name].layer is None) == (name in part.layers):
+            yield name, f"{name} is no {'layer' if name in part.layers else 'operation'}"
         outer = [reader for reader in graph.readers[name] if reader not in part.names]
         if name != part.last and outer:
-            yield f"{outer[0]} reads what {name} makes, which is not the last of its part"
+            yield name, f"{outer[0]} reads what {name} makes, which is not the last of its part"
     passing = (*part.layers[-1:], *part.operations)  # the first makes the words
     for before, name in pairwise(passing):
-        if not applies(graph, name, before):
-            yield f"{name} is not applied to the words of {before} as they pass"
+        if {before, name} <= graph.nodes.keys() and not applies(graph, name, before):
+            yield name, f"{name} is not applied to the words of {before} as they pass"
 
 
 def applies(graph: Graph, name: str, before: str) -> bool:

@@ -28,6 +28,7 @@ from .pictures import (
     draw_layers,
     save_picture,
 )
+from .plan_files import plan_yaml
 from .plan_pages import plan_html
 from .plans import HEAD, plan_rows
 from .result import Result
@@ -129,6 +130,7 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
     if network.plan is not None:
         (folder / "plan.html").write_text(plan_html(network.plan), encoding="utf-8")
         _write_csv(folder / "plan.csv", HEAD, plan_rows(network.plan))
+        (folder / "plan.yaml").write_text(plan_yaml(network.plan.costs), encoding="utf-8")
     save_picture(partial(draw_convergences, network), folder / "convergence")
     pictures = [name for name in ("layers.png", "convergence.png") if (folder / name).exists()]
     (folder / "index.html").write_text(index_html(network, folders, pictures), encoding="utf-8")

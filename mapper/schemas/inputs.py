@@ -6,6 +6,7 @@ from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
 from ..fusion.plans import FIGURES, PlanFile
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
+from ..networks import NetworkPlanFile
 from ..problem import OBJECTIVES
 from ..searchers import STRATEGIES
 from ..sweeps import AXES, SweepFile
@@ -56,17 +57,30 @@ TRANSFORMS = {
 PLAN = {
     "PlanFile.group": "How the layers are executed together.",
     "PlanFile.stages": "The mappings of each layer.",
-    "PlanGroup.stages": "The layers, in the order of the network; the last makes the output of the group.",
-    "PlanGroup.shared": "The shared loops, the outermost first: a dim of the last layer, and its tile.",
+    "GroupShape.stages": "The layers, in the order of the network; the last makes the output of the group.",
+    "GroupShape.shared": "The shared loops, the outermost first: a dim of the last layer, and its tile.",
     "PlanGroup.keeper": "The memory in which the tensors between layers stand.",
-    "PlanGroup.halo": "By shared dim: retain what later tiles need again, or recompute it, as where it is left out.",
-    "PlanGroup.life": "By layer.tensor: stage (it does not stay), group (it stays), or a dim, inside whose loop.",
+    "GroupShape.halo": "By shared dim: retain what later tiles need again, or recompute it, as where it is left out.",
+    "GroupShape.life": "By layer.tensor: stage (it does not stay), group (it stays), or a dim, inside whose loop.",
     "PlanStage.name": "The name of the layer.",
     "PlanStage.layers": "Its mappings.",
     "PlanLayer.sizes": "The steps that the mapping is of, by the sizes of dims; dims left out are whole. "
     "Without it, it is the mapping of all steps without another, cut to their sizes.",
     "PlanLayer.accumulates": "Whether the output holds sums before these steps; without it, of both.",
     "PlanLayer.mapping": "Entries, as in a mapping file.",
+}
+NETWORK_PLAN = PLAN | {
+    "NetworkPlanFile.keeper": "The memory in which tensors stay, between parts and between fused layers.",
+    "NetworkPlanFile.parts": "The parts in the order in which they are executed.",
+    "NetworkPlanFile.resident": "The tensors that stay in the keeper from one part to others.",
+    "PlanFilePart.group": "Its layers: one, or several that are fused. Left out where an operation begins it.",
+    "PlanFilePart.stages": "The mappings of each layer.",
+    "PlanFilePart.between": "The operations on rows between its layers.",
+    "PlanFilePart.operations": "The operations that end it, applied to its words as they pass; without layers the "
+    "first of them makes these words.",
+    "PlanFileResident.tensor": "The layer or operation that makes it, the last of its part.",
+    "PlanFileResident.until": "The last layer or operation that reads it there.",
+    "PlanFileResident.copied": "Whether it leaves the chip, too, for those that read it later.",
 }
 _WORDS: Schema = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
 _KEYS: Mapping[str, tuple[str, Schema]] = {
@@ -110,14 +124,23 @@ def transforms_schema() -> Schema:
 
 def plan_schema() -> Schema:
     """Make the schema of a group with its mappings."""
-    schema = schema_of(PlanFile, "A plan of fused layers, of ruby-map", PLAN)
-    mappings = mapping_schema()["$defs"]["Entry"]
-    schema["$defs"]["PlanLayer"]["properties"]["mapping"]["items"] = {"$ref": "#/$defs/Entry"}
-    schema["$defs"]["Entry"] = mappings
+    schema = _with_entries(schema_of(PlanFile, "A plan of fused layers, of ruby-map", PLAN))
     # figures of the object of ruby-map --group --json, which are passed over
     for name, keys in (("", FIGURES[""]), ("PlanGroup", FIGURES["group"]), ("PlanLayer", FIGURES["layers"])):
         properties = schema["$defs"][name]["properties"] if name else schema["properties"]
         properties |= {key: {"description": "A figure, passed over."} for key in sorted(keys)}
+    return schema
+
+
+def network_plan_schema() -> Schema:
+    """Make the schema of a plan of a network."""
+    return _with_entries(schema_of(NetworkPlanFile, "A plan of a network, of ruby-map", NETWORK_PLAN))
+
+
+def _with_entries(schema: Schema) -> Schema:
+    """Say what the mappings of layers have."""
+    schema["$defs"]["PlanLayer"]["properties"]["mapping"]["items"] = {"$ref": "#/$defs/Entry"}
+    schema["$defs"]["Entry"] = mapping_schema()["$defs"]["Entry"]
     return schema
 
 

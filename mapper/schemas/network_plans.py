@@ -1,5 +1,6 @@
-"""The objects of plans of networks: what `ruby-map --fuse auto --json` adds to a network."""
+"""The objects of plans of networks: what `ruby-map --fuse auto --json` adds to a network, and plans of files."""
 
+from .groups import GroupSimulated, GroupStage, LevelWords
 from .values import Amount, Count, Number, Output
 
 
@@ -23,7 +24,7 @@ class PlanAlone(Output):
     """The cycles."""
 
 
-class PlanPart(Output):
+class PartFigures(Output):
     """A part of a plan; figures are of one execution."""
 
     layers: list[str]
@@ -44,6 +45,11 @@ class PlanPart(Output):
     """The energy."""
     cycles: Count
     """The cycles."""
+
+
+class PlanPart(PartFigures):
+    """A part of a plan that was searched for; figures are of one execution."""
+
     alone: PlanAlone
     """What its layers and operations cost one by one."""
     saved: Number
@@ -80,3 +86,69 @@ class NetworkPlan(Output):
     """Of the search of plans."""
     ended_by: str | None
     """Why it ended."""
+
+
+class MovedWords(Output):
+    """Words of one tensor that are read or written at a level."""
+
+    level: str
+    """The level."""
+    written: bool
+    """Whether they are written; else they are read."""
+    words: Count
+    """So many."""
+    bits: Count
+    """Of a word."""
+
+
+class PlanMovement(Output):
+    """Words that move at once beside the layers of a part; nothing else goes on meanwhile."""
+
+    name: str
+    """The operation, or the tensor that leaves the chip, too."""
+    words: list[MovedWords]
+    """What moves."""
+    energy_pj: Number
+    """The energy."""
+    cycles: Count
+    """The cycles."""
+
+
+class CountedPart(PartFigures):
+    """A part of a plan that is counted; figures are of one execution."""
+
+    room_bits: Count
+    """The most that stands in the keeper at once, for the part or longer."""
+    levels: dict[str, dict[str, LevelWords]]
+    """By level and layer.tensor the words of its layers, in all steps."""
+    moved: list[PlanMovement]
+    """What moves beside the layers."""
+    stages: list[GroupStage]
+    """The layers with their mappings."""
+
+
+class PlanModel(Output):
+    """A plan of a network, counted: `ruby-model ARCH NETWORK PLAN --json`."""
+
+    arch: str
+    """The machine."""
+    network: str
+    """The network."""
+    edp: Number
+    """pJ * cycles."""
+    energy_pj: Number
+    """The energy."""
+    cycles: Count
+    """The cycles."""
+    keeper: str
+    """The memory in which tensors stay."""
+    parts: list[CountedPart]
+    """The parts in the order in which they are executed."""
+    resident: list[PlanResident]
+    """The tensors that stay between parts."""
+    invalid: list[str] | None = None
+    """The limits of the machine that it exceeds; left out where it is valid."""
+    simulated: GroupSimulated | None = None
+    """With --simulate."""
+    explanation: list[str] | None = None
+    """With --explain, line by line."""

@@ -22,7 +22,8 @@ from .comparisons import Compared
 from .differences import Difference
 from .graphs import Graph
 from .groups import CheckedGroup, Group, GroupModel
-from .inputs import mapping_schema, plan_schema, sweep_schema, transforms_schema
+from .inputs import mapping_schema, network_plan_schema, plan_schema, sweep_schema, transforms_schema
+from .network_plans import PlanModel
 from .results import Best, Layer, Model, Network
 from .sweeps import Pareto, Results, Summary
 
@@ -33,6 +34,7 @@ INPUTS: Mapping[str, Callable[[], Schema]] = {
     "mapping": mapping_schema,
     "transforms": transforms_schema,
     "plan": plan_schema,
+    "network-plan": network_plan_schema,
 }
 OUTPUTS: Mapping[str, object] = {
     "result": Network | Layer,  # ruby-map --json, stats.json
@@ -41,6 +43,7 @@ OUTPUTS: Mapping[str, object] = {
     "size": MapspaceSizes | MapspaceSize,  # ruby-map --size --json
     "library": Library,  # ruby-map --list --json
     "group-model": GroupModel,  # ruby-model ARCH NETWORK PLAN --json
+    "plan-model": PlanModel,  # ruby-model ARCH NETWORK PLAN --json
     "model": Model,  # ruby-model --json
     "difference": Difference,  # ruby-model A B --json, --set
     "energy": Energies,

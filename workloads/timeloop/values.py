@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..faults import Fault, InputError, InputWarning
@@ -63,7 +64,7 @@ def underscored(document: Document) -> Document:
     data = rewrite(document.data, ())
     if faults:
         raise InputError(faults)
-    return Document(document.source, data, {tuple(map(key, path)): at for path, at in document.places.items()})
+    return replace(document, data=data, places={tuple(map(key, path)): at for path, at in document.places.items()})
 
 
 class Reader:

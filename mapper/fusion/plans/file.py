@@ -1,13 +1,13 @@
 """A group as a file: what `ruby-map --group` writes and `ruby-model` counts; read.py reads its mappings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from ....arch import Architecture
-from ....workloads import Document, Fault, InputError, Network, Section, Workload, check, near
+from ....workloads import Document, Fault, InputError, Keys, Network, Section, Workload, check, collect, near
 from ..build import stages_of
 from ..group import GROUP, RETAIN, STAGE, Group
 from ..machine import Standing
@@ -27,14 +27,19 @@ FIGURES: Mapping[str, frozenset[str]] = {
 }
 
 
-class PlanGroup(Section):
+class GroupShape(Section):
     """How the layers are executed together."""
 
-    stages: tuple[Name, ...]
+    stages: tuple[Name, ...] = Field(min_length=1)
     shared: tuple[tuple[Name, Annotated[int, Field(ge=1)]], ...] = ()
-    keeper: Name
     halo: dict[Name, Literal["retain", "recompute"]] = {}
     life: dict[Name, Name] = {}
+
+
+class PlanGroup(GroupShape):
+    """The same, in a memory."""
+
+    keeper: Name
 
 
 class PlanLayer(Section):
@@ -71,7 +76,22 @@ def read_group(document: Document, network: Network, arch: Architecture) -> tupl
     """
     document = replace(document, data=_without_figures(document.data))
     file = check(document, PlanFile)
-    return document, file, _group(document, file, network, arch)
+    keeper = file.group.keeper
+    faults = list(keeper_faults(document, (ROOT, "keeper"), keeper, arch))
+    group = collect(faults, lambda: shaped_group(document, file.group, keeper, network))
+    if group is None or faults:
+        raise InputError(faults)
+    if faults := group_faults(document, group, arch, (ROOT, "keeper")):
+        raise InputError(faults)
+    return document, file, group
+
+
+def keeper_faults(document: Document, at: Keys, keeper: str, arch: Architecture) -> Iterator[Fault]:
+    """Yield what is wrong with the name of a keeper: it must be that of a memory inside the outermost."""
+    levels = [level.name for level in arch.levels[1:]]
+    if keeper not in levels:
+        rule = f'no memory "{keeper}" inside {arch.levels[0].name}{near(keeper, levels)}'
+        yield document.fault(at, f"{rule}; there are {', '.join(levels)}")
 
 
 def _without_figures(data: Any) -> Any:
@@ -94,29 +114,25 @@ def _less(entry: Any, keys: frozenset[str]) -> Any:
     return {key: value for key, value in entry.items() if key not in keys} if isinstance(entry, dict) else entry
 
 
-def _group(document: Document, file: PlanFile, network: Network, arch: Architecture) -> Group:
-    """Make the group. Raises InputError with every fault."""
-    stages, links = stages_of(network, file.group.stages, lambda message: document.fault((ROOT, "stages"), message))
+def shaped_group(document: Document, shape: GroupShape, keeper: str, network: Network) -> Group:
+    """Make the group that stands at the key `group` of a document. Raises InputError with every fault.
+
+    Whether a machine can execute it is for `group_faults`.
+    """
+    stages, links = stages_of(network, shape.stages, lambda message: document.fault((ROOT, "stages"), message))
     names, faults = [stage.name for stage in stages], list[Fault]()
-    if names != list(file.group.stages):
+    if names != list(shape.stages):
         rule = f"must be in the order of the network, {', '.join(names)}"
         faults.append(document.fault((ROOT, "stages"), rule))
-    levels = [level.name for level in arch.levels[1:]]
-    if file.group.keeper not in levels:
-        rule = f'no memory "{file.group.keeper}" inside {arch.levels[0].name}{near(file.group.keeper, levels)}'
-        faults.append(document.fault((ROOT, "keeper"), f"{rule}; there are {', '.join(levels)}"))
-    faults += _loop_faults(document, file.group, stages[-1])
-    plain = Group(stages, links, file.group.keeper)
-    kept = _kept(document, file.group, plain, faults)
+    faults += _loop_faults(document, shape, stages[-1])
+    kept = _kept(document, shape, Group(stages, links, keeper), faults)
     if faults:
         raise InputError(faults)
-    retained = frozenset(dim for dim, rule in file.group.halo.items() if rule == RETAIN)
-    group = Group(stages, links, file.group.keeper, file.group.shared, retained, kept)
-    _check_group(document, group, arch)
-    return group
+    retained = frozenset(dim for dim, rule in shape.halo.items() if rule == RETAIN)
+    return Group(stages, links, keeper, shape.shared, retained, kept)
 
 
-def _loop_faults(document: Document, group: PlanGroup, last: Workload) -> list[Fault]:
+def _loop_faults(document: Document, group: GroupShape, last: Workload) -> list[Fault]:
     """List what is wrong with the shared loops and the dims of halos."""
     faults, shared = [], [dim for dim, _ in group.shared]
     for i, (dim, tile) in enumerate(group.shared):
@@ -138,7 +154,7 @@ def _loop_faults(document: Document, group: PlanGroup, last: Workload) -> list[F
 
 
 def _kept(
-    document: Document, group: PlanGroup, plain: Group, faults: list[Fault]
+    document: Document, group: GroupShape, plain: Group, faults: list[Fault]
 ) -> tuple[tuple[tuple[int, str], int], ...]:
     """Read which tensors stay, and inside how many loops; adds to `faults`."""
     own = {f"{stage.name}.{tensor.name}": (number, tensor.name)
@@ -159,15 +175,15 @@ def _kept(
     return tuple(sorted(kept))
 
 
-def _check_group(document: Document, group: Group, arch: Architecture) -> None:
-    """Raise InputError where no group has these loops, or the keeper may not have what stays in it."""
+def group_faults(document: Document, group: Group, arch: Architecture, at_keeper: Keys) -> list[Fault]:
+    """List why no group has these loops, and what the keeper may not have of what stays in it."""
     faults, standing = [], Standing(group, arch)
     plain = replace(group, kept=())
     for stage in range(len(group.stages)):
         try:
             arch.with_resident(standing.level, plain.resident(stage))
         except ValueError as error:
-            faults.append(document.fault((ROOT, "keeper"), str(error)))
+            faults.append(document.fault(at_keeper, str(error)))
             continue
         try:
             arch.with_resident(standing.level, group.resident(stage))
@@ -177,5 +193,4 @@ def _check_group(document: Document, group: Group, arch: Architecture) -> None:
         assert standing.boxes, "a group has stages"
     except ValueError as error:
         faults.append(document.fault((ROOT, "shared"), str(error)))
-    if faults:
-        raise InputError(dict.fromkeys(faults))
+    return list(dict.fromkeys(faults))

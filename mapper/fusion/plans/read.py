@@ -11,7 +11,7 @@ from ....workloads import Document, Fault, InputError, Keys, Network, Workload, 
 from ...mapping import MappingBatch, read_mapping
 from ..machine import Standing
 from ..steps import StepLayer, step_layers
-from .file import PlanFile, PlanLayer, read_group
+from .file import PlanLayer, PlanStage, read_group
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +28,19 @@ class Plan:
 def read_plan(document: Document, network: Network, arch: Architecture) -> Plan:
     """Read a group of layers of a network with its mappings. Raises InputError with every fault, each with its line."""
     document, file, group = read_group(document, network, arch)
-    return _Mappings(document, file, Standing(group, arch)).read()
+    return read_mappings(document, file.stages, Standing(group, arch))
+
+
+def read_mappings(document: Document, stages: Sequence[PlanStage], standing: Standing) -> Plan:
+    """Read the mappings of a group, the key `stages` of a document. Raises InputError with every fault."""
+    return _Mappings(document, stages, standing).read()
 
 
 class _Mappings:
     """The mappings of a plan while they are read."""
 
-    def __init__(self, document: Document, file: PlanFile, standing: Standing) -> None:
-        self.document, self.file, self.standing = document, file, standing
+    def __init__(self, document: Document, stages: Sequence[PlanStage], standing: Standing) -> None:
+        self.document, self.stages, self.standing = document, stages, standing
         self.group, self.faults = standing.group, list[Fault]()
         self.batches: dict[StepLayer, MappingBatch] = {}
         self.fitted: set[StepLayer] = set()
@@ -57,7 +62,7 @@ class _Mappings:
     def _places(self) -> dict[str, int]:
         """The place in the file of each stage; those that it has not, or twice, or not in the group, are faults."""
         names, places = [stage.name for stage in self.group.stages], dict[str, int]()
-        for i, stage in enumerate(self.file.stages):
+        for i, stage in enumerate(self.stages):
             if stage.name not in names:
                 rule = f'no stage "{stage.name}" in the group{near(stage.name, names)}'
                 self._fault(("stages", i, "name"), f"{rule}; there are {', '.join(names)}")
@@ -77,7 +82,7 @@ class _Mappings:
     def _stage(self, place: int, own: Mapping[StepLayer, int]) -> None:
         """Read the mappings of one stage: of certain sizes, and one for all others."""
         general = None
-        for i, entry in enumerate(self.file.stages[place].layers):
+        for i, entry in enumerate(self.stages[place].layers):
             at = ("stages", place, "layers", i)
             if entry.sizes is None and general is not None:
                 self._fault(at, "a second mapping without sizes: say of which steps it is")

@@ -111,9 +111,18 @@ def layer_text(costs: GroupCosts, layer: StepLayer, number: int) -> str:
 def plan_yaml(costs: GroupCosts) -> str:
     """The group with its mappings as the text of a plan file, which `ruby-model` reads."""
     group = {key: value for key, value in group_json(costs).items() if key != "held_words"}
+    return values_yaml({"group": group, "stages": written_stages(costs)})
+
+
+def written_stages(costs: GroupCosts) -> list[Json]:
+    """The stages as they stand in a plan file: the mappings of the layers that they are in steps, without figures."""
     keys = ("sizes", "accumulates", "mapping")
-    stages = [
+    return [
         {"name": stage["name"], "layers": [{key: layer[key] for key in keys} for layer in stage["layers"]]}
         for stage in stages_json(costs)
     ]
-    return yaml.safe_dump({"group": group, "stages": stages}, sort_keys=False, default_flow_style=None, width=1000)
+
+
+def values_yaml(values: Json) -> str:
+    """The values of a plan file as its text: what holds no other lists or mappings is on one line."""
+    return yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=1000)

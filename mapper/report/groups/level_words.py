@@ -71,6 +71,11 @@ def words_json(words: Mapping[tuple[str, str, str], Sequence[int]]) -> dict[str,
     return levels
 
 
+def group_words_json(costs: GroupCosts) -> dict[str, dict[str, Json]]:
+    """Write the words of a group at each level, by level and stage.tensor."""
+    return words_json(level_words(costs))
+
+
 def words_table(costs: GroupCosts) -> TextTable:
     """Tabulate them, the outermost level first."""
     order = {level.name: i for i, level in enumerate(costs.standing.arch.levels)}

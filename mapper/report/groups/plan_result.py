@@ -6,7 +6,7 @@ from typing import override
 from ...fusion import GroupCosts, StepLayer
 from ..tables import energy_unit
 from .group_text import Json, group_json, group_lines, layer_text, nest_lines, stages_json
-from .level_words import level_words, parts_table, words_json, words_table
+from .level_words import group_words_json, parts_table, words_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class PlanResult:
             "edp": costs.edp,
             "energy_pj": costs.energy_pj,
             "cycles": costs.cycles,
-            "levels": words_json(level_words(costs)),
+            "levels": group_words_json(costs),
             "transfers": {"energy_pj": costs.transfer_pj, "cycles": costs.transfer_cycles},
             "operators": {"energy_pj": costs.pass_pj, "cycles": costs.pass_cycles},
             "stages": stages_json(costs),

@@ -68,7 +68,7 @@ def _row(number: int, own: Decision, size: float, most: float) -> SimpleNamespac
         "+".join(part.layers),
         "+".join((*part.between, *part.operations)),
         f"{own.count:,}",
-        tiles_text(own),
+        tiles_text(own.placed),
         f"{own.costs.cycles:,}",
         f"{own.costs.energy_pj / size:,.4g}",
         f"{own.alone_cycles:,}",

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ...fusion import Standing
 from ..pictures import GREY, PALETTE
-from ..plans import Decision, NetworkPlan
+from ..plans import NetworkPlan
 
 COLUMN, HEIGHT, LEFT, TOP, FOOT = 26.0, 170.0, 64.0, 14.0, 34.0
 FREE = "#f1f1f1"
@@ -13,7 +12,7 @@ FREE = "#f1f1f1"
 
 def strip_svg(plan: NetworkPlan) -> str:
     """Draw the room of the keeper over the parts: tensors that stay, then what stands between the layers of a group."""
-    used = [own.placed.room_bits(own.costs.arch) + _between_bits(own) for own in plan.decisions]
+    used = [own.placed.room_bits(own.costs.arch) + own.costs.group_bits for own in plan.decisions]
     usable = plan.keeper.usable_bits or max([1, *used])
     wide, high = LEFT + COLUMN * len(plan.decisions) + 8, TOP + HEIGHT + FOOT
     drawn = "".join((*_axis(usable, len(plan.decisions)), *_tensors(plan, usable)))
@@ -27,15 +26,6 @@ def strip_svg(plan: NetworkPlan) -> str:
 def colours(plan: NetworkPlan) -> dict[str, str]:
     """A colour for each tensor that stays, those that are made first first; neighbours in time differ."""
     return {own.tensor: PALETTE[i % len(PALETTE)] for i, own in enumerate(plan.costs.plan.residents)}
-
-
-def _between_bits(own: Decision) -> int:
-    """The most that stands in the keeper for the group itself while one of its stages runs."""
-    if own.costs.layers is None:
-        return 0
-    standing: Standing = own.costs.layers.standing
-    lasting = standing.group.reserved or (0,) * len(standing.group.stages)
-    return max(standing.standing_bits(stage) - bits for stage, bits in enumerate(lasting))
 
 
 def _axis(usable: int, parts: int) -> Iterator[str]:
@@ -57,7 +47,7 @@ def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
     every = colours(plan)
     for number, own in enumerate(plan.decisions):
         boxes = [(n, own.placed.graph.room_bits(plan.keeper, n)) for n in every if n in own.placed.held]
-        boxes.append(("", _between_bits(own)))
+        boxes.append(("", own.costs.group_bits))
         x, base = LEFT + COLUMN * number, TOP + HEIGHT
         for name, bits in boxes:
             tall = HEIGHT * bits / usable

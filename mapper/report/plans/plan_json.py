@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ...networks import PlanCosts
+from ...networks import PartCosts, PlacedPart, Plan, PlanCosts
 from ...problem import Json
 from .network_plan import NetworkPlan, shown_shared
 
@@ -14,24 +14,14 @@ def plan_json(plan: NetworkPlan) -> Json:
         "plan": {
             "keeper": own.keeper,
             "groups": [
-                {
-                    "layers": list(decision.placed.part.layers),
-                    "operations": [*decision.placed.part.between, *decision.placed.part.operations],
-                    "count": decision.count,
-                    "shared": [[dim, tile] for dim, tile in shown_shared(decision.placed)],
-                    "halo": {} if decision.placed.part.group is None else decision.placed.part.group.halo,
-                    "held": sorted(decision.placed.held),
-                    "held_bits": decision.placed.room_bits(decision.costs.arch),
-                    "energy_pj": decision.costs.energy_pj,
-                    "cycles": decision.costs.cycles,
+                part_json(decision.placed, decision.count, decision.costs)
+                | {
                     "alone": {"energy_pj": decision.alone_pj, "cycles": decision.alone_cycles},
                     "saved": decision.saved,
                 }
                 for decision in plan.decisions
             ],
-            "resident": [
-                {"tensor": stays.tensor, "until": stays.until, "copied": stays.copied} for stays in own.residents
-            ],
+            "resident": resident_json(own),
             "order": [name for part in own.parts for name in part.names],
             "most_held": plan.most_held,
             "searched": plan.searched,
@@ -41,6 +31,27 @@ def plan_json(plan: NetworkPlan) -> Json:
         "layer_by_layer": _totals(plan.alone),
         "saved": plan.saved,
     }
+
+
+def part_json(placed: PlacedPart, count: int, costs: PartCosts) -> Json:
+    """Write a part, with its figures of one execution."""
+    part = placed.part
+    return {
+        "layers": list(part.layers),
+        "operations": [*part.between, *part.operations],
+        "count": count,
+        "shared": [[dim, tile] for dim, tile in shown_shared(placed)],
+        "halo": {} if part.group is None else part.group.halo,
+        "held": sorted(placed.held),
+        "held_bits": placed.room_bits(costs.arch),
+        "energy_pj": costs.energy_pj,
+        "cycles": costs.cycles,
+    }
+
+
+def resident_json(plan: Plan) -> list[Json]:
+    """Write the tensors that stay between parts."""
+    return [{"tensor": stays.tensor, "until": stays.until, "copied": stays.copied} for stays in plan.residents]
 
 
 def _totals(costs: PlanCosts) -> dict[str, Any]:

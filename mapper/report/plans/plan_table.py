@@ -1,5 +1,6 @@
 """The parts of a plan as rows: for files, and for the page."""
 
+from ...networks import PlacedPart
 from .network_plan import Decision, NetworkPlan, shown_shared
 
 HEAD = (
@@ -20,7 +21,7 @@ def _row(number: int, own: Decision) -> list[object]:
         "+".join(part.layers),
         "+".join((*part.between, *part.operations)),
         own.count,
-        tiles_text(own),
+        tiles_text(own.placed),
         " ".join(sorted(own.placed.held)),
         own.placed.room_bits(own.costs.arch),
         own.costs.cycles,
@@ -31,6 +32,6 @@ def _row(number: int, own: Decision) -> list[object]:
     ]
 
 
-def tiles_text(own: Decision) -> str:
+def tiles_text(placed: PlacedPart) -> str:
     """The shared loops with their tiles, the outermost first."""
-    return " ".join(f"{dim} {tile}" for dim, tile in shown_shared(own.placed))
+    return " ".join(f"{dim} {tile}" for dim, tile in shown_shared(placed))

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from ....arch import Storage
+from ...networks import PlacedPart
 from ..tables import TextTable, energy_unit
-from .network_plan import Decision, NetworkPlan
+from .network_plan import NetworkPlan
 from .plan_table import tiles_text
 
 MOST_NAMES = 3  # of a part
@@ -15,13 +17,12 @@ def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
     level, rows = plan.keeper, []
     for own in plan.decisions:
         held = own.placed.room_bits(own.costs.arch)
-        room = f"{held / level.usable_bits:.0%}" if level.usable_bits else f"{held // 8:,} B"
         rows.append(
             [
-                part_name(own),
+                part_name(own.placed),
                 str(own.count) if own.count > 1 else "",
-                tiles_text(own),
-                f"{room} {resident_names(own)}" if held else "",
+                tiles_text(own.placed),
+                f"{room_text(level, held)} {resident_names(own.placed)}" if held else "",
                 f"{own.costs.cycles:,}",
                 f"{own.costs.energy_pj / size:,.4g}",
                 f"{own.alone_cycles:,}",
@@ -41,17 +42,22 @@ def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
     yield "\n".join(_lines(plan))
 
 
-def part_name(own: Decision) -> str:
+def room_text(level: Storage, bits: int) -> str:
+    """The share of a memory that so many bits take; where it has no limit, bytes."""
+    return f"{bits / level.usable_bits:.0%}" if level.usable_bits else f"{bits // 8:,} B"
+
+
+def part_name(placed: PlacedPart) -> str:
     """The names of a part: those of many are cut."""
-    names = [name for name in own.placed.part.names if name not in own.placed.part.between]
+    names = [name for name in placed.part.names if name not in placed.part.between]
     if len(names) <= MOST_NAMES:
         return "+".join(names)
     return f"{names[0]}+...+{names[-1]} ({len(names)})"
 
 
-def resident_names(own: Decision) -> str:
+def resident_names(placed: PlacedPart) -> str:
     """The tensors that are in the memory, by what makes them."""
-    held = sorted(own.placed.held)
+    held = sorted(placed.held)
     more = f" and {len(held) - MOST_NAMES} more" if len(held) > MOST_NAMES else ""
     return f"{', '.join(held[:MOST_NAMES])}{more}"
 

@@ -31,8 +31,8 @@ class Part:
 
     @property
     def last(self) -> str:
-        """The name of the tensor that it makes."""
-        return (*self.layers, *self.operations)[-1]
+        """The name of the tensor that it makes; empty where it has neither layers nor operations, which is a fault."""
+        return next(reversed((*self.layers, *self.operations)), "")
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
 def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[PlanFault]:
     """Yield what is wrong with a part."""
     graph, known = plan.graph, [name for name in part.names if name in plan.graph.nodes]
-    if not part.names:
+    if not part.last:
         yield PlanFault(f"part {number + 1} has neither layers nor operations", number)
         return
     for name in part.names:

@@ -130,7 +130,7 @@ class _PlanReader:
             self.broken.add(number)
             return Part(tuple(name for name in names if name in self.graph.nodes), between, operations)
         inside = between_layers(self.graph, names)
-        if set(between) != set(inside):
+        if set(between) != set(inside) and len(between) == len(entry.between):  # names that nothing has are told
             wanted = ", ".join(inside) or "nothing"
             self._fault((ROOT, number, "between"), f"must name the operations on rows between these layers: {wanted}")
         return Part(names, inside, operations, group)

@@ -8,7 +8,7 @@ SEARCHES = (
     *("auto", "random", "exhaustive", "anneal", "genetic", "sketch", "pruned", "gbt", "surrogate", "bayes"),
     *("evolve", "milp", "optimal"),
 )
-FUSE = ("auto", "none")
+FUSE = ("auto", "resident", "none")
 ENGINES = ("numpy", "jax")
 OBJECTIVES = ("edp", "energy", "delay")
 EFFORTS = ("quick", "normal", "thorough")

@@ -238,7 +238,7 @@ class MapRequest(SearchRequest):
         str,
         typer.Option(
             autocompletion=one_of(FUSE),
-            help="auto: fuse layers of a network, keep tensors on chip; none: layer by layer.",
+            help="auto: fuse layers, keep tensors on chip; resident: only keep tensors; none: layer by layer.",
             rich_help_panel=_SEARCH,
         ),
     ] = "none"

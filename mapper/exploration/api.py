@@ -42,7 +42,7 @@ from .store_link import StoredLayers
 from .time_slices import Study
 from .transforms import chosen, transformed
 
-AUTO, NONE = FUSE = ("auto", "none")  # of `fuse`
+AUTO, RESIDENT, NONE = FUSE = ("auto", "resident", "none")  # of `fuse`
 
 
 class Request(TypedDict, total=False):
@@ -58,7 +58,9 @@ class Request(TypedDict, total=False):
     store: Store | None  # searches begin with what it holds, and what they find is added
     start_from: StartMappings | None  # mappings made for other layers or machines, with which searches begin
     transfer_only: bool  # answer the best of these, and search no further
-    fuse: str  # auto: the best plan of a network whose layers hand each other tensors; none: its layers one by one
+    # auto: the best plan of a network whose layers hand each other tensors; resident: the best that fuses no layers;
+    # none: its layers one by one
+    fuse: str
     plan_progress: Tell | None  # called after each step of the search of plans
 
 
@@ -113,12 +115,13 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         return result
     if why_not is not None:
         return replace(result, no_plan=why_not)
-    return with_plan(study, result, request.get("plan_progress"))
+    fused = request.get("fuse") == AUTO
+    return with_plan(study, result, request.get("plan_progress"), fused=fused)
 
 
 def _no_plan(study: Study, request: Request) -> str | None:
     """Say why no plans are searched, which is empty where none are asked for; None: they are."""
-    if request.get("fuse", NONE) != AUTO or not isinstance(study.work, Network):
+    if request.get("fuse", NONE) == NONE or not isinstance(study.work, Network):
         return ""
     return why_no_plan(study) or None
 

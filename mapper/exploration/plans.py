@@ -9,6 +9,7 @@ from ...workloads import Network
 from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
+    MOST_STAGES,
     AtSlope,
     Floor,
     KnownLayer,
@@ -97,8 +98,11 @@ def _beside(study: Study) -> Point:
     return cycles, energy_pj
 
 
-def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> NetworkResult:
-    """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
+def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None, *, fused: bool = True) -> NetworkResult:
+    """Search plans of a network whose layers are searched, in each memory in which tensors may stay.
+
+    Without `fused` no layers are fused.
+    """
     if not isinstance(study.work, Network) or not result.found or result.statistics.interrupted:
         return result
     graph, best = Graph.of(study.work), None
@@ -111,7 +115,7 @@ def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None) -> 
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
         options = replace(study.options, effort=study.options.effort or "normal", time_limit=left)
         try:
-            search = PlanSearch(graph, machine, study.mapspace, options, known)
+            search = PlanSearch(graph, machine, study.mapspace, options, known, MOST_STAGES if fused else 1)
         except TooManyError as error:
             return replace(result, no_plan=str(error))
         outcome = search_plans(search, alone, None if tell is None else _telling(tell))

@@ -1,12 +1,14 @@
 """Searches plans of networks: all partitions, orders and tensors that stay, with what is proven of them."""
 
 from .assemble import one_by_one, plan_one_by_one
+from .candidates import MOST_STAGES
 from .plans import PlanOutcome, Progress, search_plans
 from .prices import Floor
 from .search import AtSlope, KnownLayer, PlanSearch
 from .states import Machine, TooManyError
 
 __all__ = [
+    "MOST_STAGES",
     "AtSlope",
     "Floor",
     "KnownLayer",

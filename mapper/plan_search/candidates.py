@@ -11,8 +11,13 @@ from ..networks import Graph, Part, applies
 MOST_STAGES = 4  # of a fused group
 
 
-def candidates(graph: Graph, names: Sequence[str], keeper: str, arch: Architecture) -> list[Part]:
-    """List the parts of these nodes: each node alone, and each group of layers whose inner words nobody else reads."""
+def candidates(
+    graph: Graph, names: Sequence[str], keeper: str, arch: Architecture, most_stages: int = MOST_STAGES
+) -> list[Part]:
+    """List the parts of these nodes: each node alone, and each group of layers whose inner words nobody else reads.
+
+    A group has `most_stages` layers at most.
+    """
     parts = []
     for name in names:
         layer = graph.nodes[name].layer
@@ -20,18 +25,18 @@ def candidates(graph: Graph, names: Sequence[str], keeper: str, arch: Architectu
             parts.append(Part(operations=(name,)))
         else:
             parts.append(Part((name,), group=Group((layer,), (), keeper)))
-            parts += _fused(graph, name, keeper, arch)
+            parts += _fused(graph, name, keeper, arch, most_stages)
     return parts
 
 
-def _fused(graph: Graph, last: str, keeper: str, arch: Architecture) -> Iterator[Part]:
+def _fused(graph: Graph, last: str, keeper: str, arch: Architecture, most_stages: int) -> Iterator[Part]:
     """Yield the groups that end with a layer."""
     seen, waiting = {frozenset({last})}, [frozenset({last})]
     while waiting:
         inside = waiting.pop()
         for more in _grown(graph, inside):
             layers = [name for name in graph.nodes if name in more and graph.nodes[name].layer is not None]
-            if more in seen or len(layers) > MOST_STAGES:
+            if more in seen or len(layers) > most_stages:
                 continue
             seen.add(more)
             waiting.append(more)

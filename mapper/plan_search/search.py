@@ -22,6 +22,7 @@ from ..problem import ROUNDING
 from ..runtime import Workers
 from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
+from .candidates import MOST_STAGES
 from .prices import Floor, Price, Prices, Slope, weighted
 from .states import STAGE, Machine, Move, States, TooManyError, nameless
 from .ways import Way, least_through, least_way
@@ -68,6 +69,7 @@ class PlanSearch:
     mapspace: Preset
     options: SearchOptions
     known: Mapping[str, KnownLayer]  # of the layers alone, by name
+    most_stages: int = MOST_STAGES  # layers of a fused group; 1: none is fused
     deadline: float | None = None  # by time.monotonic
     gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
     most_steps: int | None = None  # of proofs; the effort
@@ -90,7 +92,8 @@ class PlanSearch:
         count = self.graph.nodes[names[0]].count
         for most, in_turn in EXTENTS:
             try:
-                return Component(States(self.graph, names, self.machine, most, in_turn=in_turn), count)
+                states = States(self.graph, names, self.machine, most, in_turn=in_turn, most_stages=self.most_stages)
+                return Component(states, count)
             except TooManyError:
                 continue
         raise TooManyError(f"{names[0]} and the {len(names) - 1:,} nodes linked with it have too many states")

@@ -14,7 +14,7 @@ from ...energy import EnergyTable
 from ..fusion import Group
 from ..networks import Graph, Part, PlacedPart, movements, overfull_bits
 from ..problem import Charges, Point
-from .candidates import candidates, with_applied
+from .candidates import MOST_STAGES, candidates, with_applied
 
 MOST_STATES = 20_000
 STAGE = "stage"  # the name of every layer, where names are left out
@@ -74,7 +74,8 @@ class States:
     """All states and moves of some nodes that hand each other tensors, in an order in which they can be passed.
 
     `most_held`: so many tensors are in the memory between parts at most; None: as many as there is room for. `in_turn`:
-    each part has the first node that is not computed. Raises TooManyError.
+    each part has the first node that is not computed. A fused group has `most_stages` layers at most; 1: none is fused.
+    Raises TooManyError.
     """
 
     def __init__(
@@ -85,11 +86,12 @@ class States:
         most_held: int | None = None,
         *,
         in_turn: bool = False,
+        most_stages: int = MOST_STAGES,
     ) -> None:
         self.graph, self.names, self.machine = graph, names, machine
         self.most_held, self.in_turn = most_held, in_turn
         self.bit = {name: 1 << i for i, name in enumerate(names)}
-        self.parts = candidates(graph, names, machine.keeper, machine.arch)
+        self.parts = candidates(graph, names, machine.keeper, machine.arch, most_stages)
         self.states: dict[State, int] = {State(0): 0}
         self.moves: list[Move] = []
         self._known: dict[object, tuple[Group | None, Point] | None] = {}

@@ -41,8 +41,8 @@ def machines(draw):
 class EveryPlan:
     """All plans of a network, one after the other; nothing is shared with the search but the counting of parts."""
 
-    def __init__(self, graph, machine):
-        self.graph, self.machine = graph, machine
+    def __init__(self, graph, machine, fused=True):
+        self.graph, self.machine, self.fused = graph, machine, fused
         self.fronts, self.known, self.rest = {}, {}, {}
         self.bases = list(self.parts())
 
@@ -53,7 +53,7 @@ class EveryPlan:
                 yield Part(operations=(name,))
             else:
                 yield Part((name,), group=fused_one(self.graph, name))
-        layers = [name for name, node in self.graph.nodes.items() if node.layer is not None]
+        layers = [name for name, node in self.graph.nodes.items() if node.layer is not None and self.fused]
         for names in chain.from_iterable(combinations(layers, n) for n in (2, 3, 4)):
             if (own := fused(self.graph, list(names))) is not None:
                 yield Part(tuple(names), own[1], (), own[0])
@@ -134,19 +134,19 @@ class EveryPlan:
 
 
 @settings(max_examples=200 if DEEP else 4)
-@given(networks(most=4), machines(), st.sampled_from(sorted(OBJECTIVES)))
-def test_the_search_finds_the_best_of_every_plan(network, machine, name):
+@given(networks(most=4), machines(), st.sampled_from(sorted(OBJECTIVES)), st.sampled_from(["auto", "auto", "resident"]))
+def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
     """Without a limit its value is that of the best plan, or by EDP its bound is below it and no more than it says."""
     arch, table, charges = machine
     assume(max(layer.macs for layer, _ in network.layers) <= 12)
     try:
         options = SearchOptions(strategy="optimal", effort="thorough", objective=name)
-        result = explore(arch, network, "ruby", options, table=table, costs=charges, fuse="auto")
+        result = explore(arch, network, "ruby", options, table=table, costs=charges, fuse=fuse)
     except InputError:
         assume(False)
     assume(result.found)
     objective = OBJECTIVES[name]
-    every = EveryPlan(Graph.of(network), machine).front()
+    every = EveryPlan(Graph.of(network), machine, fuse == "auto").front()
     least = min(objective.value(energy, cycles) for energy, cycles in every)
     plan = result.plan
     value = objective.value(plan.costs.energy_pj, float(plan.costs.cycles))

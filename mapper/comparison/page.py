@@ -6,11 +6,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ..report.pictures import drawn_bytes
+from ..report.table_files import Table
 from .cases import CasePair, LayerPair, Matched
 from .nests import NestPair, nest_lines, side_by_side
 from .pictures import drawn, rows_of
 from .summary import left_out, properties, summary, title_of
-from .table import Table
 from .tables import case_table, layer_counts, layer_table, part_table, verdict_table
 
 if TYPE_CHECKING:

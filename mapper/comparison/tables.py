@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from ..report.table_files import Column, Table, Value, energy_column
 from .cases import CasePair, LayerPair, Matched
 from .overall import NAMES, headline, ratio_of
+from .sided import RATIO, sided, told_apart, values_of
 from .stored import Stored, TensorFigures
-from .table import RATIO, Column, Table, Value, energy_column, sided, told_apart, values_of
 
 
 @dataclass(frozen=True)

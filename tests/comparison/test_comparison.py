@@ -15,15 +15,14 @@ from ruby_map.mapper import SearchOptions, evaluate, explore, load, result_json
 from ruby_map.mapper.commands.ruby_report import main
 from ruby_map.mapper.commands.shared import placed_as
 from ruby_map.mapper.comparison import FORMATS, Stored, comparison_json, matched, page_html, read_folder
-from ruby_map.mapper.comparison.files import csv_text, latex_text, markdown_text
 from ruby_map.mapper.comparison.nests import nest_lines, side_by_side
 from ruby_map.mapper.comparison.stored import TOLD
-from ruby_map.mapper.comparison.table import Column, Table
 from ruby_map.mapper.comparison.tables import count_table
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report import write_folder
 from ruby_map.mapper.report.loop_nest import loop_nest
 from ruby_map.mapper.report.pictures import PICTURES, draw_energy, drawn_bytes, save_picture
+from ruby_map.mapper.report.table_files import Column, Table, csv_text, latex_text, markdown_text
 from ruby_map.mapper.sweeps import sweep
 from typer.testing import CliRunner
 

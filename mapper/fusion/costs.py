@@ -35,16 +35,22 @@ class Transfer:
         again = kept.moved - (kept.distinct if tensor.begins_empty else 0)
         return cls(tensor, again, kept.moved, again, kept.moved)
 
+    def energies_pj(
+        self, outer: tuple[Storage, LevelEnergy], keeper: tuple[Storage, LevelEnergy], *, drain_reads: bool
+    ) -> tuple[float, float]:
+        """Compute its energy at the outermost level and at the keeper."""
+        level, figures = outer
+        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
+        outer_pj = share * (self.reads * figures.read_pj + self.updates * figures.update_pj)
+        level, figures = keeper
+        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
+        return outer_pj, share * (self.fills * figures.write_pj + drain_reads * self.drains * figures.read_pj)
+
     def energy_pj(
         self, outer: tuple[Storage, LevelEnergy], keeper: tuple[Storage, LevelEnergy], *, drain_reads: bool
     ) -> float:
         """Compute its energy at both levels."""
-        level, figures = outer
-        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
-        energy = share * (self.reads * figures.read_pj + self.updates * figures.update_pj)
-        level, figures = keeper
-        share = level.bits(self.tensor.name, self.tensor.word_bits) / level.width_bits
-        return energy + share * (self.fills * figures.write_pj + drain_reads * self.drains * figures.read_pj)
+        return sum(self.energies_pj(outer, keeper, drain_reads=drain_reads))
 
 
 @dataclass(frozen=True, eq=False)

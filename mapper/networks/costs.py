@@ -6,7 +6,7 @@ from functools import cached_property
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ..fusion import GroupCosts, Standing, StepLayer
+from ..fusion import CostItem, GroupCosts, ItemKind, Standing, StepLayer, group_items, moved_energies
 from ..model.figures import Mapped
 from ..problem import Charges
 from .movements import Movement, movements
@@ -51,6 +51,19 @@ class PartCosts:
         standing = self.layers.standing
         lasting = standing.group.reserved or (0,) * len(standing.group.stages)
         return [(standing.standing_bits(stage), bits) for stage, bits in enumerate(lasting)]
+
+    @cached_property
+    def items(self) -> tuple[CostItem, ...]:
+        """What adds up to the energy and the cycles of the part: its layers, then what moves beside them."""
+        return (*(group_items(self.layers) if self.layers is not None else ()), *map(self._moved, self.movements))
+
+    def _moved(self, own: Movement) -> CostItem:
+        # operations that are applied to words as they pass write nothing themselves
+        copy = self.layers is not None and any(flow.written for flow in own.flows)
+        accesses = ((flow.level, flow.energy_pj(self.arch, self.energies)) for flow in own.flows)
+        cycles = own.cycles(self.arch)
+        energies_pj = moved_energies(accesses, cycles, (self.arch, self.energies, self.charges))
+        return CostItem(ItemKind.COPY if copy else ItemKind.OPERATION, own.name, cycles, energies_pj)
 
     @property
     def energy_pj(self) -> float:
@@ -103,6 +116,17 @@ class PlanCosts:
     def cycles(self) -> int:
         """The cycles of all parts."""
         return sum(n * part.cycles for n, part in zip(self.counts, self.parts, strict=True))
+
+    @cached_property
+    def component_pj(self) -> dict[str, float]:
+        """The energy of all parts by level, the outermost first, of the MACs, and of network and leakage as charged."""
+        first = self.parts[0].arch
+        energies = dict.fromkeys([*(level.name for level in first.levels), first.compute.name], 0.0)
+        for n, part in zip(self.counts, self.parts, strict=True):
+            for item in part.items:
+                for name, pj in item.energies_pj.items():
+                    energies[name] = energies.get(name, 0.0) + n * pj
+        return energies
 
     @property
     def edp(self) -> float:

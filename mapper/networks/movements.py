@@ -20,6 +20,12 @@ class Flow:
     words: int
     bits: int  # of a word
 
+    def energy_pj(self, arch: Architecture, energies: EnergyTable) -> float:
+        """Compute the energy of the accesses of its level."""
+        level, figures = arch.levels[self.level], energies.levels[self.level]
+        access_pj = figures.read_pj if not self.written else figures.write_pj if self.level else figures.update_pj
+        return self.words * self.bits / level.width_bits * access_pj
+
 
 @dataclass(frozen=True)
 class Movement:
@@ -30,7 +36,7 @@ class Movement:
 
     def energy_pj(self, arch: Architecture, energies: EnergyTable) -> float:
         """Compute its energy."""
-        return sum(_energy_pj(flow, arch, energies) for flow in self.flows)
+        return sum(flow.energy_pj(arch, energies) for flow in self.flows)
 
     def cycles(self, arch: Architecture) -> int:
         """Compute its cycles: the most that a bandwidth of a level, in one direction, asks for."""
@@ -43,12 +49,6 @@ class Movement:
 def _bandwidth(arch: Architecture, level: int, written: bool) -> float | None:  # noqa: FBT001
     own = arch.levels[level]
     return own.write_bandwidth if written else own.read_bandwidth
-
-
-def _energy_pj(flow: Flow, arch: Architecture, energies: EnergyTable) -> float:
-    level, figures = arch.levels[flow.level], energies.levels[flow.level]
-    access_pj = figures.read_pj if not flow.written else figures.write_pj if flow.level else figures.update_pj
-    return flow.words * flow.bits / level.width_bits * access_pj
 
 
 def movements(placed: PlacedPart, arch: Architecture, *, drain_reads: bool) -> list[Movement]:

@@ -1,9 +1,9 @@
 """The layers of a network as tables: what each costs, what bounds it and how far it is proven; where energy goes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ..model.figures import COMPUTE, binding, short
+from ..model.figures import COMPUTE, binding, component_energies, short
 from ..problem import ROUNDING
 from .result import Result
 from .tables import TextTable, energy_unit
@@ -54,7 +54,7 @@ def _shares(layers: Layers, every: bool) -> TextTable:
     if not layers[0][0].table.counted:
         cells = [[result.workload.name, f"{count * result.cycles / time:.1%}"] for result, count in layers]
         return TextTable(["layer", "cycles"], cells, left=(0,), title=title)
-    parts = [dict(_energies(result)) for result, _ in layers]
+    parts = [component_energies(result.arch, result.valid_costs) for result, _ in layers]
     names = list(dict.fromkeys(name for own in parts for name in own))
     whole = {name: sum(n * own.get(name, 0.0) for own, (_, n) in zip(parts, layers, strict=True)) for name in names}
     total = sum(count * result.energy_pj for result, count in layers)
@@ -69,18 +69,6 @@ def _shares(layers: Layers, every: bool) -> TextTable:
     return TextTable(
         rows=rows, head=head, left=(0,), title=f"{title}; then the energy of each layer by level", tight=True
     )
-
-
-def _energies(result: Result) -> Iterator[tuple[str, float]]:
-    """Name and energy in pJ of each level and the MAC units, and of network and leakage where they are counted."""
-    costs = result.valid_costs
-    for i, level in enumerate(result.arch.levels):
-        yield level.name, float(costs.level_energy_pj[0, i].sum())
-    yield result.arch.compute.name, float(costs.compute_energy_pj)
-    if costs.options.has_interconnect:
-        yield "network", float(costs.interconnect_energy_pj[0].sum())
-    if leak := float(costs.leak_energy_pj[0]):
-        yield "leakage", leak
 
 
 def bound_words(result: Result) -> str:

@@ -11,11 +11,12 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.exploration import evaluate_plan, executed_plan
-from ruby_map.mapper.fusion import GroupCosts, Standing, boxes
+from ruby_map.mapper.fusion import GroupCosts, Standing, boxes, group_items
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model.figures import Mapped
 from ruby_map.mapper.problem import Charges, Problem
 from ruby_map.mapper.report.groups.group_text import plan_yaml
+from ruby_map.mapper.report.groups.level_words import level_words
 from ruby_map.workloads import Network, parse_yaml
 from ruby_map.workloads.networks import Edge
 from typer.testing import CliRunner
@@ -57,6 +58,20 @@ def mapped_layers(group, charges, seed):
     return numbers, mapped
 
 
+def check_levels(costs):
+    """The energy of a group at each level is that of its words there, and with MACs and leakage all that it costs."""
+    tensors = {(own.name, tensor.name): tensor for own in costs.standing.group.stages for tensor in own.tensors}
+    expected, items = dict.fromkeys(("L0", "L1", "L2"), 0.0), list(group_items(costs))
+    for (level, stage, name), (reads, fills, updates) in level_words(costs).items():
+        i = ARCH.number_of(level)
+        share = LEVELS[i].bits(name, tensors[stage, name].word_bits) / LEVELS[i].width_bits
+        expected[level] += share * (reads * PJ[i].read_pj + fills * PJ[i].write_pj + updates * PJ[i].update_pj)
+    for level, pj in expected.items():
+        assert sum(own.energies_pj.get(level, 0.0) for own in items) == pytest.approx(pj, rel=1e-12)
+    assert sum(own.energy_pj for own in items) == pytest.approx(costs.energy_pj, rel=1e-12)
+    assert sum(own.cycles for own in items) == costs.cycles
+
+
 @settings(max_examples=1_000 if DEEP else 40)
 @given(groups(most_steps=12), st.randoms(use_true_random=False), st.booleans(), st.booleans())
 def test_a_plan_is_read_as_it_was_written_and_equals_the_executor(group, random, drain_reads, leakage):
@@ -68,6 +83,7 @@ def test_a_plan_is_read_as_it_was_written_and_equals_the_executor(group, random,
     charges = Charges(drain_reads=drain_reads, leakage=leakage)
     numbers, mapped = mapped_layers(group, charges, lambda: random.getrandbits(32))
     costs = GroupCosts(Standing(group, ARCH), TABLE, charges, numbers, mapped)
+    check_levels(costs)
     text = plan_yaml(costs)
     result = evaluate_plan(network_of(group), parse_yaml(text, "plan.yaml"), (ARCH, TABLE, charges))
     assert (result.costs.energy_pj, result.costs.cycles) == (pytest.approx(costs.energy_pj), costs.cycles)

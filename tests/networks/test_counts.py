@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from math import isclose
 
 import numpy as np
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from ruby_map.mapper.networks import (
     Graph,
     Movement,
     Part,
+    PartCosts,
     Plan,
     PlanCosts,
     Resident,
@@ -90,6 +92,21 @@ def test_plans_equal_the_executor(data, random, drain_reads, leakage):
     for name, values in found.values.items():
         np.testing.assert_array_equal(values, made[name])
 
+    check_items(costs)
+
+
+def check_items(costs):
+    """Layers and what moves beside them, level by level, add up to what each part costs, and the plan."""
+    for part in costs.parts:
+        assert sum(own.cycles for own in part.items) == part.cycles
+        assert isclose(sum(own.energy_pj for own in part.items), part.energy_pj, rel_tol=1e-12)
+        moved = sum(own.energy_pj for own in part.items if own.kind in ("operation", "copy"))
+        assert isclose(moved, part.moving_pj, rel_tol=1e-12)
+        if part.layers is not None:
+            for kind, pj in (("kept tensors", part.layers.transfer_pj), ("operators", part.layers.pass_pj)):
+                assert isclose(sum(own.energy_pj for own in part.items if own.kind == kind), pj, rel_tol=1e-12)
+    assert isclose(sum(costs.component_pj.values()), costs.energy_pj, rel_tol=1e-12)
+
 
 def check_layers(plan, number, costs, found):
     """What layers read inside never passes the outermost level, all else does; what is inside takes its room."""
@@ -156,6 +173,9 @@ def test_movements_of_a_small_plan_by_hand():
     energies = [[own.energy_pj(ARCH, TABLE) for own in every] for every in moved]
     assert energies == [[6 * 6 + 6 * 6], [6 * 6 + 6 * 4 / 2], [6 * 6]]
     assert [[own.cycles(ARCH) for own in every] for every in moved] == [[0], [6], [0]]
+    parts = [PartCosts(None, tuple(every), ARCH, TABLE, Charges()) for every in moved]
+    levels = [own.energies_pj for part in parts for own in part.items]
+    assert levels == [{"L0": 36, "L1": 36}, {"L1": 6 * 6 + 6 * 4 / 2}, {"L1": 36}]
 
 
 HANDED = (Link(0, 1, "Inputs", (("N", 0), ("M", 0))),)

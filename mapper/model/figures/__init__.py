@@ -2,6 +2,7 @@
 
 from .bound_by import COMPUTE, Bandwidth, binding, bound_text
 from .by_memory import by_memory, counts_by_memory
+from .component_energies import LEAKAGE, NETWORK, component_energies
 from .mapped import Mapped
 from .plain import RATES, Figures, level_figures, plain, short, total_figures
 
@@ -9,11 +10,14 @@ __all__ = [
     "COMPUTE",
     "Bandwidth",
     "Figures",
+    "LEAKAGE",
     "Mapped",
+    "NETWORK",
     "RATES",
     "binding",
     "bound_text",
     "by_memory",
+    "component_energies",
     "counts_by_memory",
     "level_figures",
     "plain",

@@ -166,4 +166,5 @@ def _plan(study: Study, alone: PlanCosts, outcome: PlanOutcome) -> NetworkPlan:
         outcome.searched,
         outcome.most_held,
         outcome.in_turn,
+        outcome.part_gaps,
     )

@@ -11,6 +11,7 @@ from ..networks import PlanCosts
 from ..problem import EFFORTS, ROUNDING, Objective
 from ..search.outcome import Ended, Statistics
 from .assemble import assembled
+from .part_gaps import part_gaps
 from .search import AtSlope, PlanSearch
 from .work import BOUNDED, SEARCHED, SLOPES
 
@@ -32,6 +33,7 @@ class PlanOutcome:
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
+    part_gaps: tuple[float | None, ...]  # by how much less each part may cost (part_gaps.py)
 
 
 Progress = Callable[[PlanSearch, AtSlope], None]
@@ -71,7 +73,8 @@ class _Plans:
         states = [component.states for component in self.search.components]
         most = min((own.most_held for own in states if own.most_held is not None), default=None)
         in_turn = any(own.in_turn for own in states)
-        return PlanOutcome(self.best, bound, statistics, self.search.searched, most, in_turn)
+        gaps = part_gaps(self.search, self.best, self.objective)
+        return PlanOutcome(self.best, bound, statistics, self.search.searched, most, in_turn, gaps)
 
     def _search(self) -> None:
         by_energy, by_cycles = self.objective.powers

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-UNKNOWN = ("energy_pj", "edp", "area_um2", "network", "compute", "watts", "tops_per_watt")
+UNKNOWN = ("energy_pj", "component_pj", "edp", "area_um2", "network", "compute", "watts", "tops_per_watt")
 
 
 def without_energies(value: Any) -> Any:

@@ -3,23 +3,42 @@
 from .groups import GroupSimulated, GroupStage, LevelWords
 from .values import Amount, Count, Number, Output
 
+Components = dict[str, Number] | None  # pJ by level, the outermost first; null where energies are not known
+
 
 class PlanTotals(Output):
     """Energy, cycles and their product."""
 
-    edp: Number
-    """pJ * cycles."""
-    energy_pj: Number
-    """The energy."""
+    edp: Number | None
+    """pJ * cycles; null where energies are not known."""
+    energy_pj: Number | None
+    """The energy; null where energies are not known."""
     cycles: Count
     """The cycles."""
+    component_pj: Components
+    """The energy by level, the outermost first, of the MACs, and of network and leakage where they are charged."""
 
 
 class PlanAlone(Output):
     """What the layers and operations of a part cost one by one, once."""
 
-    energy_pj: Number
-    """The energy."""
+    energy_pj: Number | None
+    """The energy; null where energies are not known."""
+    cycles: Count
+    """The cycles."""
+
+
+class PlanCost(Output):
+    """What a layer of a part costs in all steps, or what moves beside the layers."""
+
+    kind: str
+    """`layer`, `kept tensors` or `operators` of a fused group, `operation`, or `copy` of a tensor that stays."""
+    name: str
+    """Of the layer or operation; of a copy what makes the tensor."""
+    energy_pj: Number | None
+    """The energy; null where energies are not known."""
+    component_pj: Components
+    """The same by level, the outermost first, of the MACs, and of network and leakage where they are charged."""
     cycles: Count
     """The cycles."""
 
@@ -41,8 +60,8 @@ class PartFigures(Output):
     """The tensors that are in the keeper meanwhile, by what makes them."""
     held_bits: Count
     """Their room."""
-    energy_pj: Number
-    """The energy."""
+    energy_pj: Number | None
+    """The energy; null where energies are not known."""
     cycles: Count
     """The cycles."""
 
@@ -54,6 +73,11 @@ class PlanPart(PartFigures):
     """What its layers and operations cost one by one."""
     saved: Number
     """The share of the objective of the layers one by one that all its executions save; they add up."""
+    gap: Amount | None
+    """By how much less all its executions may cost, to first order, as a share of the objective of the plan; null: not
+    known."""
+    costs: list[PlanCost]
+    """What adds up to its energy and cycles."""
 
 
 class PlanResident(Output):
@@ -78,6 +102,8 @@ class NetworkPlan(Output):
     """The tensors that stay between parts."""
     order: list[str]
     """All layers and operations in the order in which they are computed."""
+    component_pj: Components
+    """The energy of the plan by level, the outermost first, of the MACs, and of network and leakage as charged."""
     most_held: Count | None
     """The most tensors between parts that were tried; null: as many as there was room for."""
     searched: Count

@@ -10,15 +10,18 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
+from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family
 from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
+from ruby_map.mapper.plan_search import Machine, PlanSearch
+from ruby_map.mapper.plan_search.part_gaps import part_gaps
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.workloads import InputError
 
 from ..conftest import DEEP
 from ..fusion.test_search import computes, every_group, front_of, has_room, points_of_group
-from .networks import fused, fused_one, networks
+from .networks import fused, fused_one, network_of, networks
 
 
 @st.composite
@@ -146,7 +149,8 @@ def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
         assume(False)
     assume(result.found)
     objective = OBJECTIVES[name]
-    every = EveryPlan(Graph.of(network), machine, fuse == "auto").front()
+    everything = EveryPlan(Graph.of(network), machine, fuse == "auto")
+    every = everything.front()
     least = min(objective.value(energy, cycles) for energy, cycles in every)
     plan = result.plan
     value = objective.value(plan.costs.energy_pj, float(plan.costs.cycles))
@@ -157,3 +161,40 @@ def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
     alone = objective.value(plan.alone.energy_pj, float(plan.alone.cycles))
     assert value <= alone * (1 + 1e-9)
     assert np.isfinite(plan.saved)
+    check_gaps(plan, everything)
+
+
+def check_gaps(plan, everything):
+    """No part may cost less, in its place, by more than its gap says."""
+    energy, cycles = plan.costs.energy_pj, plan.costs.cycles
+    if not plan.value:
+        return
+    powers = plan.objective.powers
+    slope = None if powers == (0, 1) else energy / cycles if powers == (1, 1) else 0.0
+    for own in plan.decisions:
+        points = [(own.costs.energy_pj, own.costs.cycles), *everything.of_part(own.placed)]
+        sums = [took if slope is None else pj + slope * took for pj, took in points]
+        assert own.gap is not None
+        whole = cycles if slope is None else energy
+        assert own.gap >= own.count * (sums[0] - min(sums)) / whole - 1e-9
+
+
+def test_what_is_open_of_parts_by_hand():
+    """Of a search that has not begun: from what each layer costs to what it needs in any case."""
+    levels = Storage("L0", "DRAM"), Storage("L1", "SRAM", capacity_bits=640)
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    figures = tuple(LevelEnergy(own.name, *(9.0 - i,) * 3, 0.0, 1.0, "given") for i, own in enumerate(levels))
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    sizes = {"M": 8, "N": 6, "K": 4}
+    entries = [{"name": "a", "shape": "matmul", "sizes": sizes, "from": {"Inputs": "x"}, "count": 3}]
+    entries.append({"name": "sum", "op": "add", "from": ["a", "y"], "count": 3})
+    network = network_of(entries, {"x": [6, 4], "y": [6, 8]})
+    options = SearchOptions(objective="energy")
+    found = explore(arch, network, "ruby", options, table=table, fuse="auto").plan.alone
+    search = PlanSearch(found.plan.graph, Machine(arch, table, Charges(), "L1"), "ruby", options, {})
+    ((layer, _),) = network.layers
+    (part,) = found.parts
+    least = ideal(arch, layer, table, Charges()).energy_pj
+    gap = 3 * (part.layers.energy_pj - least) / found.energy_pj
+    assert part_gaps(search, found, OBJECTIVES["energy"]) == (pytest.approx(gap),)
+    assert gap > 0.05

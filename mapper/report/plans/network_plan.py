@@ -17,9 +17,19 @@ class Decision:
     placed: PlacedPart
     count: int
     costs: PartCosts  # once
-    alone_pj: float  # once
-    alone_cycles: int
+    alone: tuple[PartCosts, ...]  # once: of its layers and operations one by one
     saved: float  # by all its occurrences, as a share of the objective of the layers one by one
+    gap: float | None  # by how much less all its occurrences may cost, as a share of the plan; None: not known
+
+    @property
+    def alone_pj(self) -> float:
+        """The energy of its layers and operations one by one, once."""
+        return sum(part.energy_pj for part in self.alone)
+
+    @property
+    def alone_cycles(self) -> int:
+        """The cycles of its layers and operations one by one, once."""
+        return sum(part.cycles for part in self.alone)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +44,7 @@ class NetworkPlan:
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
+    part_gaps: tuple[float | None, ...]  # by how much less each part may cost, as a share of the plan
 
     @property
     def keeper(self) -> Storage:
@@ -70,11 +81,21 @@ class NetworkPlan:
         for number, (own, count) in enumerate(zip(self.costs.parts, self.costs.counts, strict=True)):
             placed = self.costs.plan.placed(number)
             numbers = dict.fromkeys(alone[name] for name in placed.part.names if self._begins(alone, name))
-            before = [self.alone.parts[i] for i in numbers]
+            before = tuple(self.alone.parts[i] for i in numbers)
             pj, cycles = sum(part.energy_pj for part in before), sum(part.cycles for part in before)
             saved = count * (of_pj * (pj - own.energy_pj) + of_cycles * (cycles - own.cycles))
-            decisions.append(Decision(placed, count, own, pj, cycles, saved))
+            decisions.append(Decision(placed, count, own, before, saved, self.part_gaps[number]))
         return tuple(decisions)
+
+    @property
+    def counted(self) -> bool:
+        """Whether energies are known."""
+        return self.costs.parts[0].energies.counted
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """What energies are told apart by: the levels, the outermost first, the MACs, and what else is charged."""
+        return tuple(dict.fromkeys([*self.costs.component_pj, *self.alone.component_pj]))
 
     @property
     def _weights(self) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ...fusion import CostItem
 from ...networks import PartCosts, PlacedPart, Plan, PlanCosts
 from ...problem import Json
 from .network_plan import NetworkPlan, shown_shared
@@ -18,11 +19,14 @@ def plan_json(plan: NetworkPlan) -> Json:
                 | {
                     "alone": {"energy_pj": decision.alone_pj, "cycles": decision.alone_cycles},
                     "saved": decision.saved,
+                    "gap": decision.gap,
+                    "costs": [_item(item) for item in decision.costs.items],
                 }
                 for decision in plan.decisions
             ],
             "resident": resident_json(own),
             "order": [name for part in own.parts for name in part.names],
+            "component_pj": plan.costs.component_pj,
             "most_held": plan.most_held,
             "searched": plan.searched,
             "seconds": plan.statistics.seconds,
@@ -55,4 +59,10 @@ def resident_json(plan: Plan) -> list[Json]:
 
 
 def _totals(costs: PlanCosts) -> dict[str, Any]:
-    return {"edp": costs.edp, "energy_pj": costs.energy_pj, "cycles": costs.cycles}
+    components = {"component_pj": costs.component_pj}
+    return {"edp": costs.edp, "energy_pj": costs.energy_pj, "cycles": costs.cycles, **components}
+
+
+def _item(item: CostItem) -> dict[str, Any]:
+    energy = {"energy_pj": item.energy_pj, "component_pj": dict(item.energies_pj)}
+    return {"kind": str(item.kind), "name": item.name, "cycles": item.cycles, **energy}

@@ -29,8 +29,7 @@ from .pictures import (
     save_picture,
 )
 from .plan_files import plan_yaml
-from .plan_pages import plan_html
-from .plans import HEAD, plan_rows
+from .plan_pages import remove_other_parts, write_plan
 from .result import Result
 from .result_json import result_json
 
@@ -48,6 +47,8 @@ def write_folder(result: Result | NetworkResult, folder: Path) -> None:
         fronts = {path.relative_to(part): len(list(path.iterdir())) for path in part.rglob("front") if path.is_dir()}
     for front, size in fronts.items():
         _remove_longer_front(folder / front, size)
+    if isinstance(result, NetworkResult) and result.plan is not None:
+        remove_other_parts(result.plan, folder)
 
 
 def _remove_longer_front(front: Path, size: int) -> None:
@@ -128,8 +129,7 @@ def _write_network(network: NetworkResult, folder: Path) -> None:
         draw = draw_layers if network.layers[0][0].table.counted else draw_cycles
         save_picture(partial(draw, network), folder / "layers")
     if network.plan is not None:
-        (folder / "plan.html").write_text(plan_html(network.plan), encoding="utf-8")
-        _write_csv(folder / "plan.csv", HEAD, plan_rows(network.plan))
+        write_plan(network.plan, folder)
         (folder / "plan.yaml").write_text(plan_yaml(network.plan.costs), encoding="utf-8")
     save_picture(partial(draw_convergences, network), folder / "convergence")
     pictures = [name for name in ("layers.png", "convergence.png") if (folder / name).exists()]

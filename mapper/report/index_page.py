@@ -1,10 +1,12 @@
 """index.html of a network: its layers, each with a link to the page of its mapping; the template is index_page.html."""
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from urllib.parse import quote
 
 from .network_result import NetworkResult
+from .page_template import filled_page
+from .plan_pages import part_folders
+from .plans import part_name
 from .result import Result
 from .tables import energy_unit
 
@@ -13,10 +15,6 @@ NOT_PROVEN = "not proven"
 
 def index_html(network: NetworkResult, folders: Mapping[int, str], pictures: Sequence[str]) -> str:
     """Fill the page; `folders` has the folder of each layer with a mapping, by its place among the layers."""
-    from jinja2 import Environment, StrictUndefined  # not before it is needed
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((files(__package__) / "index_page.html").read_text(encoding="utf-8"))
     layers = [(number, *layer) for number, layer in enumerate(network.layers)]
     counted = network.layers[0][0].table.counted
     energies = [layer.energy_pj for _, layer, _ in layers if layer.found]
@@ -27,7 +25,17 @@ def index_html(network: NetworkResult, folders: Mapping[int, str], pictures: Seq
             for number, layer, count in layers]  # fmt: skip
     title = f"{network.name} on {network.layers[0][0].arch.name}"
     plan = network.plan is not None
-    return template.render(title=title, head=head, rows=rows, pictures=pictures, plan=plan) + "\n"
+    values = {"title": title, "head": head, "rows": rows, "pictures": pictures, "plan": plan, "parts": _parts(network)}
+    return filled_page(__package__, "index_page.html", **values)
+
+
+def _parts(network: NetworkResult) -> list[tuple[int, str, str]]:
+    """The parts of a plan that have pages: number, address, and name."""
+    plan = network.plan
+    if plan is None:
+        return []
+    folders = part_folders(plan).items()
+    return [(i + 1, f"{quote(own)}/mapping.html", part_name(plan.decisions[i].placed)) for i, own in folders]
 
 
 def _cells(layer: Result, count: int, counted: bool, size: float) -> list[str]:

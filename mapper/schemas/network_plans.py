@@ -64,6 +64,8 @@ class PartFigures(Output):
     """The energy; null where energies are not known."""
     cycles: Count
     """The cycles."""
+    costs: list[PlanCost]
+    """What adds up to both: its layers, and what moves beside them."""
 
 
 class PlanPart(PartFigures):
@@ -76,8 +78,6 @@ class PlanPart(PartFigures):
     gap: Amount | None
     """By how much less all its executions may cost, to first order, as a share of the objective of the plan; null: not
     known."""
-    costs: list[PlanCost]
-    """What adds up to its energy and cycles."""
 
 
 class PlanResident(Output):

@@ -29,8 +29,8 @@ Marks = Mapping[tuple[str, str], str]
 def graph_svg(network: Network, groups: Sequence[Sequence[str]] = (), marks: Marks = MappingProxyType({})) -> str:
     """Draw the graph: nodes from top to bottom in the order of computing, edges from makers to readers.
 
-    The nodes of each of `groups`, by name, stand on a band of one colour. `marks` says a word of edges, by maker and
-    reader, as `resident`: these are drawn thicker, and the legend has the word.
+    The nodes of each of `groups`, by name, stand on a band of one colour; an empty group has a number and no band.
+    `marks` says a word of edges, by maker and reader, as `resident`: these are drawn thicker, and the legend has it.
     """
     own = totals(network)
     sheet = Sheet.of([*inputs_of(network), *nodes_of(network)], HEAD if own.edges else HEAD + NOTE)
@@ -151,7 +151,7 @@ def _numbered(x: float, y: float, number: int) -> str:
 def _legend(groups: Sequence[Sequence[str]], marks: Marks, room: float) -> Iterator[list[str]]:
     """The lines of the legend: as many entries side by side as there is room for."""
     line, x = list[str](), 0.0
-    entries = [(cut(" + ".join(group), room - 44, TEXT), number) for number, group in enumerate(groups)]
+    entries = [(cut(" + ".join(group), room - 44, TEXT), number) for number, group in enumerate(groups) if group]
     for text, number in [*entries, *((word, -1) for word in dict.fromkeys(marks.values()))]:
         wide = 44 + width(text, TEXT)
         if line and x + wide > room:

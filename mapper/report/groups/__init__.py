@@ -3,6 +3,7 @@
 from .executed import Comparison, Figure, compared
 from .explained import group_explanation
 from .group_folder import write_group_folder
+from .group_page import group_html
 from .group_result import Alone, GroupResult
 from .group_text import layer_text, shared_over, stages_json, values_yaml, written_stages
 from .level_words import group_words_json
@@ -16,6 +17,7 @@ __all__ = [
     "PlanResult",
     "compared",
     "group_explanation",
+    "group_html",
     "group_words_json",
     "layer_text",
     "shared_over",

@@ -9,14 +9,15 @@ from ..pictures import GREY, PALETTE
 from .group_text import Json, group_lines, layers_of_stage
 
 
-def group_html(costs: GroupCosts) -> str:
+def group_html(costs: GroupCosts, above: str = "", link: str = "") -> str:
     """Fill the page with a group: one file, which asks for no other.
 
-    The page has the intervals of all stages along each shared loop, and puts the boxes of a step together by itself.
+    `above`: what the group is of, with the address of its page. The page has the intervals of all stages along each
+    shared loop, and puts the boxes of a step together by itself.
     """
     page = (files(__package__) / "group_page.html").read_text(encoding="utf-8")
     # inside a script element only its end tag and comments could be misread
-    data = json.dumps(_data(costs), allow_nan=False).replace("<", "\\u003c")
+    data = json.dumps(_data(costs) | {"above": above, "link": link}, allow_nan=False).replace("<", "\\u003c")
     return page.replace(">DATA<", f">{data}<", 1)
 
 
@@ -40,6 +41,7 @@ def _data(costs: GroupCosts) -> Json:
             {"name": f"{group.stages[stage].name}.{name}", "bits": kept.most * standing.bits(stage, name)}
             for (stage, name), kept in standing.kept.items()
         ],
+        "reserved": list(group.reserved or (0,) * len(group.stages)),
         "statistics": standing.statistics_bits,
         "palette": list(PALETTE),
         "grey": GREY,

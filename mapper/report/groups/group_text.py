@@ -10,6 +10,7 @@ from ...mapping import write_mapping
 from ..loop_nest import loop_nest
 
 Json = dict[str, Any]
+LIVES = {"group": "all steps", "plan": "for other parts, too"}  # how long tensors stay, else inside a loop
 
 
 def shared_over(dims: Iterable[str]) -> str:
@@ -72,17 +73,12 @@ def group_lines(costs: GroupCosts) -> list[str]:
     group = costs.standing.group
     shared = ", ".join(f"{dim} {tile:,}" for dim, tile in group.shared) or "none: each stage runs once, as a whole"
     words = [f"{stage} {number:,}" for stage, number in held_words(costs).items()]
-    lines = [
-        f"shared       {shared}",
-        f"{group.keeper:<12} holds what is made by {', '.join(words)} words at most",
-    ]
+    lines = [f"shared       {shared}"]
+    if words:
+        lines.append(f"{group.keeper:<12} holds what is made by {', '.join(words)} words at most")
     if group.halo:
         lines.append(f"halo         {', '.join(f'{dim} {rule}' for dim, rule in group.halo.items())}")
-    stays = [
-        f"{name} ({'all steps' if life == 'group' else f'inside {life}'})"
-        for name, life in group.life.items()
-        if life != "stage"
-    ]
+    stays = [f"{name} ({LIVES.get(life, f'inside {life}')})" for name, life in group.life.items() if life != "stage"]
     return [*lines, f"kept         {', '.join(stays) or 'no other tensor'}"]
 
 

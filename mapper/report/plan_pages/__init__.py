@@ -1,5 +1,6 @@
-"""The page of a plan."""
+"""The pages of a plan, and its other files."""
 
-from .plan_page import plan_html
+from .part_pages import part_folders
+from .plan_folder import remove_other_parts, write_plan
 
-__all__ = ["plan_html"]
+__all__ = ["part_folders", "remove_other_parts", "write_plan"]

@@ -1,48 +1,52 @@
 """plan.html of a network: its plan part by part, what the memory holds, its graph; the template is plan_page.html."""
 
-from importlib.resources import files
 from types import SimpleNamespace
+from urllib.parse import quote
 
 from ..graphs import graph_svg
-from ..plans import Decision, NetworkPlan, proof_text, tiles_text
+from ..page_template import filled_page
+from ..plans import NetworkPlan, levels_table, plan_table, proof_text, widest_gaps
 from ..tables import energy_unit
-from .strip import legend, strip_svg
+from .level_bars import level_bars_svg, level_fills
+from .part_pages import part_folders
+from .strip import strip_fills, strip_svg
 
-BAR = 12.0  # rem: the widest
+BAR = 6.0  # rem: the widest
+CLASSES = {"tiles": "text tiles", "saved": "saved"}  # of columns
 
 
 def plan_html(plan: NetworkPlan) -> str:
     """Fill the page."""
-    from jinja2 import Environment, StrictUndefined  # not before it is needed
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((files(__package__) / "plan_page.html").read_text(encoding="utf-8"))
     network, machine = plan.costs.plan.graph.network, plan.costs.parts[0].arch
-    unit, size = energy_unit(max(own.costs.energy_pj for own in plan.decisions))
-    most = max(max((abs(own.saved) for own in plan.decisions), default=0.0), 1e-12)
-    head = ["", "layers", "operations", "count", "tiles", "cycles", f"energy [{unit}]", "one by one: cycles"]
-    return (
-        template.render(
-            title=f"{network.name} on {machine.name}: plan",
-            keeper=plan.costs.plan.keeper,
-            totals_head=["cycles", "energy", plan.objective.label],
-            totals=_totals(plan),
-            proof=proof_text(plan),
-            strip=strip_svg(plan),  # its texts are escaped
-            legend=legend(plan),
-            head=[*head, f"energy [{unit}]", "saved"],
-            words={1, 2, 4, 9},
-            rows=[_row(number, own, size, most) for number, own in enumerate(plan.decisions, 1)],
-            graph=_graph(plan),
-        )
-        + "\n"
+    unit, size = energy_unit(plan.alone.energy_pj)
+    levels, parts = levels_table(plan), plan_table(plan)
+    return filled_page(
+        __package__,
+        "plan_page.html",
+        title=f"{network.name} on {machine.name}: plan",
+        keeper=plan.costs.plan.keeper,
+        totals_head=["cycles", *(["energy"] if plan.counted else []), plan.objective.label],
+        totals=_totals(plan),
+        proof=proof_text(plan),
+        gaps=widest_gaps(plan),
+        unit=unit,
+        components=_components(plan, size) if plan.counted else [],
+        strip=strip_svg(plan),  # its texts are escaped
+        strip_legend=strip_fills(plan).legend(),
+        bars=level_bars_svg(plan) if plan.counted else "",
+        bars_legend=level_fills(plan).legend(),
+        parts=parts,
+        classes=[CLASSES.get(column.name, "" if column.form else "text") for column in parts.columns],
+        rows=_rows(plan, parts.cells),
+        levels=levels,
+        graph=_graph(plan),
     )
 
 
 def _graph(plan: NetworkPlan) -> str:
     """Draw the graph with fused groups on bands, and the edges of tensors that stay."""
     own = plan.costs.plan
-    groups = [list(part.names) for part in own.parts if len(part.layers) > 1]
+    groups = [list(part.names) if len(part.layers) > 1 else [] for part in own.parts]  # numbered as the parts
     marks = {
         (stays.tensor, reader): "stays on chip"
         for stays in own.residents
@@ -53,26 +57,39 @@ def _graph(plan: NetworkPlan) -> str:
 
 
 def _totals(plan: NetworkPlan) -> list[list[str]]:
-    rows = []
+    rows, known = [], plan.counted
     for name, costs in (("layers one by one", plan.alone), ("plan", plan.costs)):
         unit, size = energy_unit(costs.energy_pj)
         value = plan.objective.value(costs.energy_pj, float(costs.cycles))
-        rows.append([name, f"{costs.cycles:,}", f"{costs.energy_pj / size:,.5g} {unit}", f"{value:.5g}"])
-    return [*rows, ["no plan is below", "", "", f"{plan.lower_bound:.5g}"]]
+        energy = [f"{costs.energy_pj / size:,.5g} {unit}"] if known else []
+        rows.append([name, f"{costs.cycles:,}", *energy, f"{value:.5g}"])
+    none = [""] * (2 if known else 1)
+    return [*rows, ["saved", *none, f"{plan.saved:.2%}"], ["no plan is below", *none, f"{plan.lower_bound:.5g}"]]
 
 
-def _row(number: int, own: Decision, size: float, most: float) -> SimpleNamespace:
-    part = own.placed.part
-    cells = [
-        f"{number}",
-        "+".join(part.layers),
-        "+".join((*part.between, *part.operations)),
-        f"{own.count:,}",
-        tiles_text(own.placed),
-        f"{own.costs.cycles:,}",
-        f"{own.costs.energy_pj / size:,.4g}",
-        f"{own.alone_cycles:,}",
-        f"{own.alone_pj / size:,.4g}",
-    ]
-    width = f"{BAR * abs(own.saved) / most:.2f}"
-    return SimpleNamespace(cells=cells, saved=own.saved, width=width, text=f"{own.saved:.2%}")
+def _components(plan: NetworkPlan, size: float) -> list[list[str]]:
+    """Rows of the levels: the energy one by one and of the plan with shares, and what is saved; then the sums."""
+    rows, whole = [], (plan.alone.energy_pj, plan.costs.energy_pj)
+    for name in plan.components:
+        pair = plan.alone.component_pj.get(name, 0.0), plan.costs.component_pj.get(name, 0.0)
+        rows.append([name, *_pair(pair, whole, size)])
+    return [*rows, ["together", *_pair(whole, whole, size)]]
+
+
+def _pair(pair: tuple[float, float], whole: tuple[float, float], size: float) -> list[str]:
+    shown = list[str]()
+    for pj, every in zip(pair, whole, strict=True):
+        shown += [f"{pj / size:,.4g}", f"{pj / every:.1%}" if every else ""]
+    before, after = pair
+    return [*shown, f"{1 - after / before:.1%}" if before else ""]
+
+
+def _rows(plan: NetworkPlan, every: list[list[str]]) -> list[SimpleNamespace]:
+    """The rows of parts with the width of their bars, and the page of each that has layers."""
+    most = max(max((abs(own.saved) for own in plan.decisions), default=0.0), 1e-12)
+    folders, rows = part_folders(plan), []
+    for number, (own, cells) in enumerate(zip(plan.decisions, every, strict=True)):
+        width = f"{BAR * abs(own.saved) / most:.2f}"
+        link = f"{quote(folders[number])}/mapping.html" if number in folders else ""
+        rows.append(SimpleNamespace(cells=cells, saved=own.saved, width=width, link=link))
+    return rows

@@ -1,13 +1,14 @@
 """What the memory of a plan holds, part by part, drawn as SVG: a column for each part, a box for each tensor."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 
-from ..pictures import GREY, PALETTE
 from ..plans import NetworkPlan
+from .fills import Fills
 
 COLUMN, HEIGHT, LEFT, TOP, FOOT = 26.0, 170.0, 64.0, 14.0, 34.0
 FREE = "#f1f1f1"
+BETWEEN = "between the layers of a group"
 
 
 def strip_svg(plan: NetworkPlan) -> str:
@@ -15,7 +16,8 @@ def strip_svg(plan: NetworkPlan) -> str:
     used = [own.placed.room_bits(own.costs.arch) + own.costs.group_bits for own in plan.decisions]
     usable = plan.keeper.usable_bits or max([1, *used])
     wide, high = LEFT + COLUMN * len(plan.decisions) + 8, TOP + HEIGHT + FOOT
-    drawn = "".join((*_axis(usable, len(plan.decisions)), *_tensors(plan, usable)))
+    fills = strip_fills(plan)
+    drawn = "".join((fills.patterns, *_axis(usable, len(plan.decisions)), *_tensors(plan, fills, usable)))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" viewBox="0 0 {wide:.0f} '
         f'{high:.0f}" font-family="system-ui, sans-serif" font-size="11" role="img" '
@@ -23,9 +25,11 @@ def strip_svg(plan: NetworkPlan) -> str:
     )
 
 
-def colours(plan: NetworkPlan) -> dict[str, str]:
-    """A colour for each tensor that stays, those that are made first first; neighbours in time differ."""
-    return {own.tensor: PALETTE[i % len(PALETTE)] for i, own in enumerate(plan.costs.plan.residents)}
+def strip_fills(plan: NetworkPlan) -> Fills:
+    """A fill for each tensor that stays, those that are made first first; grey: what stands between fused layers."""
+    every = [own.tensor for own in plan.costs.plan.residents]
+    between = any(own.costs.group_bits for own in plan.decisions)
+    return Fills("stays", every, [BETWEEN] if between else [])
 
 
 def _axis(usable: int, parts: int) -> Iterator[str]:
@@ -42,21 +46,20 @@ def _axis(usable: int, parts: int) -> Iterator[str]:
     yield f'<text x="{LEFT}" y="{TOP + HEIGHT + 29}" fill="#555">part</text>'
 
 
-def _tensors(plan: NetworkPlan, usable: int) -> Iterator[str]:
+def _tensors(plan: NetworkPlan, fills: Fills, usable: int) -> Iterator[str]:
     """Yield a box for each tensor in each part, those that are there longest at the bottom; its name is its title."""
-    every = colours(plan)
     for number, own in enumerate(plan.decisions):
-        boxes = [(n, own.placed.graph.room_bits(plan.keeper, n)) for n in every if n in own.placed.held]
-        boxes.append(("", own.costs.group_bits))
+        boxes = [(n, own.placed.graph.room_bits(plan.keeper, n)) for n in fills.names if n in own.placed.held]
+        boxes.append((BETWEEN, own.costs.group_bits))
         x, base = LEFT + COLUMN * number, TOP + HEIGHT
         for name, bits in boxes:
             tall = HEIGHT * bits / usable
             base -= tall
-            text = f"{name or f'between the layers of part {number + 1}'}: {_bytes(bits)}"
+            text = f"{name}: {_bytes(bits)}"
             if bits:
                 yield (
                     f'<rect x="{x:.1f}" y="{base:.1f}" width="{COLUMN:.1f}" height="{max(tall, 0.8):.1f}" '
-                    f'fill="{every.get(name, GREY)}" fill-opacity="0.75" stroke="#fff" stroke-width="0.6">'
+                    f'fill="{fills.of(name)}" fill-opacity="0.75" stroke="#fff" stroke-width="0.6">'
                     f"<title>{escape(text)}</title></rect>"
                 )
 
@@ -66,8 +69,3 @@ def _bytes(bits: float) -> str:
         if bits / 8 >= size:
             return f"{bits / 8 / size:.3g} {unit}"
     return f"{bits / 8:.3g} B"
-
-
-def legend(plan: NetworkPlan) -> Sequence[tuple[str, str]]:
-    """The colours with what they stand for."""
-    return [*((colour, name) for name, colour in colours(plan).items()), (GREY, "between the layers of a group")]

@@ -2,21 +2,24 @@
 
 from .network_plan import Decision, NetworkPlan
 from .plan_json import part_json, plan_json, resident_json
-from .plan_table import HEAD, plan_rows, tiles_text
-from .plan_text import part_name, plan_parts, proof_text, resident_names, room_text
+from .plan_table import levels_file, levels_table, plan_file, plan_table, tiles_text
+from .plan_text import part_name, plan_parts, proof_text, resident_names, room_text, widest_gaps
 
 __all__ = [
-    "HEAD",
     "Decision",
     "NetworkPlan",
+    "levels_file",
+    "levels_table",
     "part_json",
     "part_name",
+    "plan_file",
     "plan_json",
     "plan_parts",
-    "plan_rows",
+    "plan_table",
     "proof_text",
     "resident_json",
     "resident_names",
     "room_text",
     "tiles_text",
+    "widest_gaps",
 ]

@@ -20,7 +20,6 @@ def plan_json(plan: NetworkPlan) -> Json:
                     "alone": {"energy_pj": decision.alone_pj, "cycles": decision.alone_cycles},
                     "saved": decision.saved,
                     "gap": decision.gap,
-                    "costs": [_item(item) for item in decision.costs.items],
                 }
                 for decision in plan.decisions
             ],
@@ -50,6 +49,7 @@ def part_json(placed: PlacedPart, count: int, costs: PartCosts) -> Json:
         "held_bits": placed.room_bits(costs.arch),
         "energy_pj": costs.energy_pj,
         "cycles": costs.cycles,
+        "costs": [_item(item) for item in costs.items],
     }
 
 

@@ -9,6 +9,7 @@ from .network_plan import NetworkPlan
 from .plan_table import tiles_text
 
 MOST_NAMES = 3  # of a part
+MOST_GAPS, LEAST_GAP = 3, 0.0005  # that are named, shares of the plan
 
 
 def plan_parts(plan: NetworkPlan) -> Iterator[str | TextTable]:
@@ -72,6 +73,8 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
         yield f"{name:<12} {title} {value:.5g} {plan.objective.unit}; {figures}"
     yield f"saved        {plan.saved:.1%} of the {title}"
     yield f"proof        {proof_text(plan)}"
+    if gaps := widest_gaps(plan):
+        yield f"widest gaps  {gaps}"
     how = f"{plan.searched:,} prices of parts bounded or searched; {plan.statistics.seconds:.2f} s"
     yield f"plans        {how}; ended by: {plan.statistics.stopped_by}"
 
@@ -84,3 +87,12 @@ def proof_text(plan: NetworkPlan) -> str:
     if plan.optimal:
         return f"no plan{rule} has a lower {title}"
     return f"no plan{rule} has an {title} more than {plan.gap:.2%} lower"
+
+
+def widest_gaps(plan: NetworkPlan) -> str:
+    """Name the parts of which most is open, with shares of the plan; empty where nothing much is."""
+    gaps = [
+        (own.gap, number, part_name(own.placed)) for number, own in enumerate(plan.decisions, 1) if own.gap is not None
+    ]
+    widest = sorted((own for own in gaps if own[0] >= LEAST_GAP), key=lambda own: -own[0])[:MOST_GAPS]
+    return ", ".join(f"part {number} ({name}): {gap:.2%}" for gap, number, name in widest)

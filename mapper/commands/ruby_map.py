@@ -242,6 +242,14 @@ class MapRequest(SearchRequest):
             rich_help_panel=_SEARCH,
         ),
     ] = "none"
+    deadline: Annotated[
+        float | None,
+        typer.Option(metavar="CYCLES", help="With --fuse: plans of so many cycles at most.", rich_help_panel=_SEARCH),
+    ] = None
+    energy_limit: Annotated[
+        float | None,
+        typer.Option(metavar="PJ", help="With --fuse: plans of so much energy at most.", rich_help_panel=_SEARCH),
+    ] = None
     graph: Annotated[
         bool,
         typer.Option(

@@ -13,7 +13,18 @@ from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
 from ..certificate import is_certificate
-from ..exploration import ONE_LAYER, Request, StartMappings, Study, explored, layers_of, load, one_layer_faults, why
+from ..exploration import (
+    ONE_LAYER,
+    Request,
+    StartMappings,
+    Study,
+    explored,
+    layers_of,
+    load,
+    one_layer_faults,
+    plan_faults,
+    why,
+)
 from ..exploration.transforms import chosen, transformed
 from ..mapspace import PRESETS, Mapspace
 from ..problem import Problem, identity
@@ -73,6 +84,8 @@ class Job:
         study = Study.of(
             changed, lambda layer: Problem(machine, layer, table, charges, goal), mapspace, distinct, options
         )
+        if faults := plan_faults(study, _of_plans(request)):
+            raise InputError(faults)
         without = request.quick or request.transfer_only or options.bound is not None
         return cls(request, work, study, tuple(files.notes), start, "" if without else files.without_proof)
 
@@ -84,7 +97,8 @@ class Job:
             store = open_files.enter_context(Store(request.store)) if request.store else None
             with progress(request.log, len(self.study.groups), request.budget) as (show, show_plans):
                 given = Request(progress=show, checkpoint=checkpoint, store=store, start_from=self.start)
-                given |= Request(transfer_only=request.transfer_only, fuse=request.fuse, plan_progress=show_plans)
+                given |= Request(transfer_only=request.transfer_only, plan_progress=show_plans)
+                given |= _of_plans(request)
                 result = explored(self.study, given)
             if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
                 with steps(request.log, "changes") as tell_steps:
@@ -118,6 +132,8 @@ class Job:
             raise InputError(faults)
         if failure:
             return MODEL_FAILED
+        if isinstance(result, NetworkResult) and result.plan is not None and not result.plan.within:
+            return INTERRUPTED if interrupted else NOTHING_VALID
         if not result.found:
             return INTERRUPTED if interrupted else NOTHING_VALID
         return FOUND
@@ -187,6 +203,10 @@ def run_group(request: MapRequest) -> int:
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
     return search_group(request, loaded, options)
+
+
+def _of_plans(request: MapRequest) -> Request:
+    return Request(fuse=request.fuse, deadline=request.deadline, energy_limit=request.energy_limit)
 
 
 def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:

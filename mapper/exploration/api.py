@@ -12,11 +12,13 @@ evaluate("simba_like", layer, "mapping.yaml")
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from math import inf
 from typing import Any, TypedDict, cast
 
 from ...arch import Architecture
 from ...energy import EnergyTable, energy_table
 from ...workloads import Fault, InputError, Network, Workload, collect, near, option_fault, unknown_choice
+from ..bounds.sums import Limits
 from ..mapping import MappingBatch
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
@@ -34,7 +36,7 @@ from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
 from .network import chosen_for_network
-from .plans import Tell, why_no_plan, with_operations, with_plan
+from .plans import PlanRequest, Tell, why_no_plan, with_operations, with_plan
 from .spending import spend_budget
 from .spread import search_layers
 from .start_mappings import StartMappings, kept_in
@@ -61,6 +63,8 @@ class Request(TypedDict, total=False):
     # auto: the best plan of a network whose layers hand each other tensors; resident: the best that fuses no layers;
     # none: its layers one by one
     fuse: str
+    deadline: float | None  # a plan has at most so many cycles
+    energy_limit: float | None  # a plan has at most so much energy, in pJ
     plan_progress: Tell | None  # called after each step of the search of plans
 
 
@@ -81,7 +85,10 @@ def explore(
     options = SearchOptions() if options is None else options
     if given and isinstance(options, SearchOptions):
         options = replace(options, **given)
-    return explored(_study(arch, workload, mapspace, options, request), request)
+    study = _study(arch, workload, mapspace, options, request)
+    if faults := plan_faults(study, request):
+        raise InputError(faults)
+    return explored(study, request)
 
 
 def explored(study: Study, request: Request) -> Result | NetworkResult:
@@ -115,8 +122,14 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         return result
     if why_not is not None:
         return replace(result, no_plan=why_not)
-    fused = request.get("fuse") == AUTO
-    return with_plan(study, result, request.get("plan_progress"), fused=fused)
+    tell = request.get("plan_progress")
+    return with_plan(study, result, PlanRequest(request.get("fuse") == AUTO, _limits(request), tell))
+
+
+def _limits(request: Request) -> Limits:
+    """The limits of a plan."""
+    cycles, energy_pj = request.get("deadline"), request.get("energy_limit")
+    return Limits(inf if cycles is None else cycles, inf if energy_pj is None else energy_pj)
 
 
 def _no_plan(study: Study, request: Request) -> str | None:
@@ -136,6 +149,18 @@ def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
         raise TypeError(f"explore() got {several} {names}")
     request = {name: value for name, value in keywords.items() if name in Request.__annotations__}
     return cast(Request, request), {name: value for name, value in keywords.items() if name in own}
+
+
+def plan_faults(study: Study, request: Request) -> list[Fault]:
+    """List what is wrong with the limits of a plan, or why there is no plan that could keep them."""
+    limits = {"deadline": request.get("deadline"), "energy_limit": request.get("energy_limit")}
+    given = {name.replace("_", "-"): limit for name, limit in limits.items() if limit is not None}
+    rule = "must be a positive number"
+    faults = [option_fault(name, rule) for name, limit in given.items() if not 0 < limit < inf]
+    why_not = "leave out --fuse none" if request.get("fuse", NONE) == NONE else why_no_plan(study)
+    if why_not:
+        faults += [option_fault(name, f"is of plans of a network, and none is searched: {why_not}") for name in given]
+    return faults
 
 
 def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ...arch import Architecture
 from ...workloads import Network
+from ..bounds.sums import Limits
 from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
@@ -14,6 +15,7 @@ from ..plan_search import (
     Floor,
     KnownLayer,
     Machine,
+    PlanGoal,
     PlanOutcome,
     PlanSearch,
     Progress,
@@ -22,7 +24,7 @@ from ..plan_search import (
     plan_one_by_one,
     search_plans,
 )
-from ..problem import Point
+from ..problem import Objective, Point
 from ..report import NetworkResult, Result
 from ..report.plans import NetworkPlan
 from ..searchers import STRATEGIES
@@ -39,6 +41,7 @@ class PlanProgress:
     effort: float | None  # the share that is used; None: it has no limit
 
 
+FRONT_AXES = ("energy", "delay")  # of a front of plans
 Tell = Callable[[PlanProgress], None]
 
 
@@ -59,8 +62,10 @@ def why_no_plan(study: Study) -> str:
         return "it is a single layer"
     if not (work.edges or work.operations):
         return f"{work.name} does not say what its layers hand each other"
-    if len(options.objectives) > 1 or options.axes:
+    if len(options.objectives) > 1:
         return "a plan is for one objective"
+    if options.axes and set(options.axes) != set(FRONT_AXES):
+        return f"a front of plans is of {' and '.join(FRONT_AXES)}"
     if options.cost_model is not None or study.only_start or options.budget or options.certify:
         return "plans are searched with our model, without --budget, --transfer-only and --certificate"
     if not STRATEGIES[options.strategy].proves:
@@ -98,35 +103,46 @@ def _beside(study: Study) -> Point:
     return cycles, energy_pj
 
 
-def with_plan(study: Study, result: NetworkResult, tell: Tell | None = None, *, fused: bool = True) -> NetworkResult:
-    """Search plans of a network whose layers are searched, in each memory in which tensors may stay.
+@dataclass(frozen=True)
+class PlanRequest:
+    """What plans are searched for."""
 
-    Without `fused` no layers are fused.
-    """
+    fused: bool = True  # whether layers may be fused
+    limits: Limits = Limits()
+    tell: Tell | None = None  # called after each step
+
+
+def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> NetworkResult:
+    """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
     if not isinstance(study.work, Network) or not result.found or result.statistics.interrupted:
         return result
-    graph, best = Graph.of(study.work), None
+    try:
+        plans = list(_plans(study, result, request))
+    except TooManyError as error:
+        return replace(result, no_plan=str(error))
+    best = min(plans, key=lambda own: (own.beyond, own.value))
+    return replace(result, plan=replace(best, lower_bound=min(own.lower_bound for own in plans)))
+
+
+def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterator[NetworkPlan]:
+    """Yield the best plan with each keeper; each but the first has the time that is left. Raises TooManyError."""
+    assert isinstance(study.work, Network), "it has layers"
+    graph = Graph.of(study.work)
     known = {name: _known(layer) for name, layer in result.by_name}
     mapped = {name: own.mapped[0] for name, own in known.items()}
-    bounds, began, seconds = list[float](), time.monotonic(), study.options.limits.seconds
+    goal = PlanGoal(study.options.goal.minimised[0], request.limits, bool(study.options.axes))
+    began, seconds = time.monotonic(), study.options.limits.seconds
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
-        options = replace(study.options, effort=study.options.effort or "normal", time_limit=left)
-        try:
-            search = PlanSearch(graph, machine, study.mapspace, options, known, MOST_STAGES if fused else 1)
-        except TooManyError as error:
-            return replace(result, no_plan=str(error))
-        outcome = search_plans(search, alone, None if tell is None else _telling(tell))
-        bounds.append(outcome.lower_bound)
-        alone = _better(study, alone, one_by_one(graph, machine, _found_alone(search, alone)))
-        plan = _plan(study, alone, outcome)
-        best = plan if best is None or plan.value < best.value else best
+        options = replace(study.options, effort=study.options.effort or "normal", time_limit=left, front="")
+        search = PlanSearch(graph, machine, study.mapspace, options, known, MOST_STAGES if request.fused else 1)
+        outcome = search_plans(search, alone, goal, None if request.tell is None else _telling(request.tell))
+        alone = _better(goal.objective, alone, one_by_one(graph, machine, _found_alone(search, alone)))
+        yield _plan(alone, goal, outcome)
         if outcome.statistics.interrupted:
-            break
-    assert best is not None, "there is a memory"
-    return replace(result, plan=replace(best, lower_bound=min(bounds)))
+            return
 
 
 def _machine(study: Study, keeper: str) -> Machine:
@@ -141,9 +157,8 @@ def _found_alone(search: PlanSearch, alone: PlanCosts) -> dict[str, Mapped]:
     return {name: search.alone(name, slope) for name in search.known}
 
 
-def _better(study: Study, one: PlanCosts, other: PlanCosts) -> PlanCosts:
+def _better(objective: Objective, one: PlanCosts, other: PlanCosts) -> PlanCosts:
     """The one with the lower objective; of equal ones the first."""
-    objective = study.options.goal.minimised[0]
     return min(one, other, key=lambda own: objective.value(own.energy_pj, float(own.cycles)))
 
 
@@ -155,16 +170,18 @@ def _known(layer: Result) -> KnownLayer:
     return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (layer.mapped,))
 
 
-def _plan(study: Study, alone: PlanCosts, outcome: PlanOutcome) -> NetworkPlan:
-    objective = study.options.goal.minimised[0]
+def _plan(alone: PlanCosts, goal: PlanGoal, outcome: PlanOutcome) -> NetworkPlan:
     return NetworkPlan(
         outcome.best,
         alone,
-        objective,
+        goal.objective,
         outcome.lower_bound,
         outcome.statistics,
         outcome.searched,
         outcome.most_held,
         outcome.in_turn,
         outcome.part_gaps,
+        goal.limits,
+        outcome.envelope,
+        outcome.front,
     )

@@ -2,7 +2,7 @@
 
 from .assemble import one_by_one, plan_one_by_one
 from .candidates import MOST_STAGES
-from .plans import PlanOutcome, Progress, search_plans
+from .plans import PlanGoal, PlanOutcome, Progress, search_plans
 from .prices import Floor
 from .search import AtSlope, KnownLayer, PlanSearch
 from .states import Machine, TooManyError
@@ -13,6 +13,7 @@ __all__ = [
     "Floor",
     "KnownLayer",
     "Machine",
+    "PlanGoal",
     "PlanOutcome",
     "PlanSearch",
     "Progress",

@@ -7,24 +7,30 @@ from ..fusion import Group, GroupCosts, Standing, StepLayer
 from ..model.figures import Mapped
 from ..networks import Graph, Part, Plan, PlanCosts, Resident
 from .candidates import with_applied
+from .known_fronts import Choice
 from .prices import Slope
 from .search import AtSlope, PlanSearch
 from .states import Machine, Move
 
 
-def assembled(search: PlanSearch, at: AtSlope) -> PlanCosts:
-    """Make the plan of the ways with the least values at a slope, and count it anew."""
-    moves = [move for way in at.ways for move in way.moves]
+def choices_at(search: PlanSearch, at: AtSlope) -> tuple[Choice, ...]:
+    """The moves of the ways with the least values at a slope, each with the best mappings there."""
+    return tuple(Choice(move, _best(search, move, at.slope)) for way in at.ways for move in way.moves)
+
+
+def assembled(search: PlanSearch, choices: Sequence[Choice]) -> PlanCosts:
+    """Make the plan of moves with their mappings, and count it anew."""
     parts, mapped = list[Part](), dict[int, dict[StepLayer, Mapped]]()
-    for number, move in enumerate(moves):
-        part, best = move.placed.part, _best(search, move, at.slope)
+    for number, (move, best) in enumerate(choices):
+        part = move.placed.part
         if best is not None:
             assert part.group is not None, "it has layers"
             own = best.standing.group
             part = replace(part, group=replace(part.group, shared=own.shared, retained=own.retained, kept=own.kept))
             mapped[number] = {layer: _named(before, part.layers[layer.stage]) for layer, before in best.mapped.items()}
         parts.append(part)
-    plan = Plan(search.graph, search.machine.keeper, tuple(parts), tuple(_residents(search.graph, moves)))
+    residents = _residents(search.graph, [choice.move for choice in choices])
+    plan = Plan(search.graph, search.machine.keeper, tuple(parts), tuple(residents))
     assert not plan.faults(), "; ".join(plan.faults())
     return PlanCosts.of(plan, search.machine.costed, mapped)
 

@@ -3,60 +3,87 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import inf
 
-from ..bounds.sums import LayerBounds, LeastSum, edp_bound
+import numpy as np
+
+from ..bounds.sums import Envelope, LeastSum, Limits, crossing
+from ..mapping.pareto import pareto_rows
 from ..networks import PlanCosts
-from ..problem import EFFORTS, ROUNDING, Objective
+from ..problem import EFFORTS, ROUNDING, Objective, Point
 from ..search.outcome import Ended, Statistics
-from .assemble import assembled
+from .assemble import assembled, choices_at
+from .known_fronts import Choice, Mixed, mixed_front
 from .part_gaps import part_gaps
+from .prices import Slope
 from .search import AtSlope, PlanSearch
-from .work import BOUNDED, SEARCHED, SLOPES
+from .ways import Way
+from .work import BOUNDED, SEARCHED, SLOPES, TRIED
 
 NEAR = 1.03  # slopes within this factor are the same
 GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
 THOROUGH = EFFORTS["thorough"].steps or 0
 SHARE = 6  # the plans of a network have the steps of so many layers for each of its different layers
 MOST_SLOPES = 4  # at which plans are searched
+MOST_CUTS = 8  # slopes at which plans are searched where limits cut the front of all, or for the front itself
+FAR = 64.0  # times a slope: there cycles, or energy, count for little
 SMALL = 1.01  # a step of the slope, by which sums are parted into energy and cycles
+
+
+@dataclass(frozen=True)
+class PlanGoal:
+    """What is wanted of a plan."""
+
+    objective: Objective
+    limits: Limits = Limits()
+    front: bool = False  # whether plans are searched along the whole front of energy and cycles, too
+
+    def order(self, costs: PlanCosts) -> Point:
+        """What is less for a better plan: first how far it is beyond the limits, as a factor, then the objective."""
+        cycles, energy_pj = float(costs.cycles), costs.energy_pj
+        return self.limits.beyond(cycles, energy_pj), self.objective.value(energy_pj, cycles)
 
 
 @dataclass(frozen=True, eq=False)
 class PlanOutcome:
     """The result of a search of plans."""
 
-    best: PlanCosts
-    lower_bound: float  # no plan of those that were tried is below, by the objective
+    best: PlanCosts  # where no plan is known within the limits, the one that is least beyond them
+    lower_bound: float  # no plan within the limits is below, of those that were tried, by the objective; inf: none is
     statistics: Statistics
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
     part_gaps: tuple[float | None, ...]  # by how much less each part may cost (part_gaps.py)
+    envelope: Envelope  # of energy and cycles of all plans
+    front: tuple[Point, ...]  # cycles and energies of known plans that no other known beats, where these are wanted
 
 
 Progress = Callable[[PlanSearch, AtSlope], None]
 
 
-def search_plans(search: PlanSearch, start: PlanCosts, progress: Progress | None = None) -> PlanOutcome:
+def search_plans(search: PlanSearch, start: PlanCosts, goal: PlanGoal, progress: Progress | None = None) -> PlanOutcome:
     """Search the plans of a network with tensors in one memory; `start` is that of the layers one by one.
 
     Ctrl-C ends the search with the best so far.
     """
-    return _Plans(search, search.options.goal.minimised[0], start, progress).run()
+    return _Plans(search, start, goal, progress).run()
 
 
 class _Plans:
     """A search."""
 
-    def __init__(self, search: PlanSearch, objective: Objective, start: PlanCosts, progress: Progress | None) -> None:
-        self.search, self.objective, self.best, self.progress = search, objective, start, progress
+    def __init__(self, search: PlanSearch, start: PlanCosts, goal: PlanGoal, progress: Progress | None) -> None:
+        self.search, self.start, self.best, self.goal, self.progress = search, start, start, goal, progress
         seconds, steps = search.options.limits.seconds, search.options.limits.steps
         search.gap = GAP if steps is not None and steps < THOROUGH else 0.0
         search.deadline = None if seconds is None else time.monotonic() + seconds
         layers = {replace(own, name="") for own, _ in search.graph.network.layers}
         search.most_steps = None if steps is None else SHARE * steps * len(layers)
+        self.met: list[list[Way]] = [[] for _ in search.components]  # ways with the least values at some slope
+        self.front = list[Mixed]()
 
     def run(self) -> PlanOutcome:
         began = time.monotonic()
@@ -69,29 +96,100 @@ class _Plans:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
         statistics.seconds = time.monotonic() - began
-        bound = min(self.lower_bound, self._value(self.best))
         states = [component.states for component in self.search.components]
         most = min((own.most_held for own in states if own.most_held is not None), default=None)
         in_turn = any(own.in_turn for own in states)
-        gaps = part_gaps(self.search, self.best, self.objective)
-        return PlanOutcome(self.best, bound, statistics, self.search.searched, most, in_turn, gaps)
+        return PlanOutcome(
+            self.best,
+            self.lower_bound,
+            statistics,
+            self.search.searched,
+            most,
+            in_turn,
+            part_gaps(self.search, self.best, self.goal.objective),
+            self.envelope,
+            self._known_front(),
+        )
 
     def _search(self) -> None:
-        by_energy, by_cycles = self.objective.powers
-        if not self._value(self.best):
+        if self.goal.limits.none and not self.goal.front and not self._value(self.best):
             return  # nothing is below 0
+        if self.goal.limits.none:
+            self._unlimited()
+        else:
+            self._limited()
+        if self.goal.front:
+            self._along_front()
+
+    def _unlimited(self) -> None:
+        by_energy, by_cycles = self.goal.objective.powers
         if not (by_energy and by_cycles):
             self._at(0.0 if by_energy else None)
             return
-        slope = self._first_slope()
-        known = list[float]()
-        while len(known) < MOST_SLOPES and not self._closed and not self.search.statistics.ended:
+        if not self._value(self.best):
+            return
+        slope, known = self._first_slope(), list[float]()
+        while len(known) < MOST_SLOPES and not self._over:
             self._at(slope)
             known.append(slope)
-            wanted = self._edp_bound[1]
-            if wanted is None or any(own / NEAR <= wanted <= own * NEAR for own in known):
+            cycles, energy_pj = self.envelope.least(self.goal.objective, self.goal.limits).point or (0.0, 0.0)
+            if not (cycles and energy_pj) or _near(energy_pj / cycles, known):
                 return
-            slope = wanted
+            slope = energy_pj / cycles
+
+    def _limited(self) -> None:
+        """Search plans where limits cut the front of all: at slopes between plans on both sides."""
+        slope = self._first_slope() if self.best.cycles and self.best.energy_pj else 0.0
+        self._at(slope, TRIED)
+        slow = self.best.cycles > self.goal.limits.cycles
+        for far in (slope * FAR, None) if slow else (slope / FAR, 0.0):
+            if self._within or self._over:
+                break
+            self._at(far, TRIED)
+        known = list[Slope]()
+        while len(known) < MOST_CUTS and not self._over:
+            wanted = self._cut_slope()
+            if _near(wanted, known):
+                return
+            self._at(wanted)
+            known.append(wanted)
+
+    def _cut_slope(self) -> Slope:
+        """The slope between the known plans on both sides of where the bound of the objective is."""
+        limits, point = self.goal.limits, self.envelope.least(self.goal.objective, self.goal.limits).point
+        if point is None:
+            return None
+        cycles, energy_pj = point
+        late, much = cycles >= limits.cycles * (1 - ROUNDING), energy_pj >= limits.energy_pj * (1 - ROUNDING)
+        for one, other in pairwise(_hull(self.front)):
+            between = (late and one[0] <= cycles < other[0]) or (much and other[1] <= energy_pj < one[1])
+            if between:
+                return crossing(one, other)
+        return self.goal.objective.slope_at(energy_pj, cycles) if cycles else None
+
+    def _along_front(self) -> None:
+        """Search plans at the slopes where bound and value are farthest apart: at both ends, then between."""
+        self._at(None, TRIED)
+        self._at(0.0, TRIED)
+        known = list[Slope]()
+        while len(known) < MOST_CUTS and not self.search.statistics.ended:
+            gaps = [(self._gap_at(slope), slope) for slope in self._edges() if not _near(slope, known)]
+            gap, slope = max(gaps, default=(0.0, 0.0))
+            if gap <= max(ROUNDING, self.search.gap):
+                return
+            self._at(slope)
+            known.append(slope)
+
+    def _edges(self) -> Iterator[float]:
+        """Yield the slopes of the edges of what is known of the front."""
+        for one, other in pairwise(_hull(self.front)):
+            slope = crossing(one, other)
+            if slope is not None:
+                yield slope
+
+    def _gap_at(self, slope: float) -> float:
+        value = min(own.energy_pj + slope * own.cycles for own in self.front)
+        return 1 - self.search.least(slope) / value if value else 0.0
 
     def _first_slope(self) -> float:
         """Find about the slope of the best plan: energy / cycles of the plan with the least bounds, again and again."""
@@ -106,42 +204,94 @@ class _Plans:
             slope = energy / cycles
         return slope
 
-    def _at(self, slope: float | None) -> None:
+    def _at(self, slope: Slope, last: int = SEARCHED) -> None:
         """Search the plans at a slope; the best may become the best of all."""
-        self._take(self.search.at(slope, SEARCHED, self.progress))
+        self._take(self.search.at(slope, last, self.progress))
 
     def _take(self, at: AtSlope | None) -> None:
-        """Let the best plan at a slope be the best of all, if it is."""
-        if at is not None and at.value < inf:
-            costs = assembled(self.search, at)
-            if self._value(costs) < self._value(self.best) * (1 - ROUNDING):
-                self.best = costs
+        """Let the best plan at a slope be the best of all, if it is; with limits or a front, one through known ways."""
+        self.__dict__.pop("envelope", None)
+        if at is None or at.value == inf:
+            return
+        self._let(choices_at(self.search, at))
+        if self.goal.limits.none and not self.goal.front:
+            return
+        for ways, way in zip(self.met, at.ways, strict=True):
+            ways.append(way)
+        self.front = mixed_front(self.search.components, self.met, self.search.prices)
+        kept = [own for own in self.front if self.goal.limits.kept(own.cycles, own.energy_pj)]
+        if kept:
+            best = min(kept, key=lambda own: self.goal.objective.value(own.energy_pj, own.cycles))
+            self._let(best.choices)
+
+    def _let(self, choices: Sequence[Choice]) -> None:
+        costs = assembled(self.search, choices)
+        beyond, value = self.goal.order(self.best)
+        if self.goal.order(costs) < (beyond, value * (1 - ROUNDING)):
+            self.best = costs
+
+    def _known_front(self) -> tuple[Point, ...]:
+        """Cycles and energies of all known plans that no other beats, from the fewest cycles on; empty if unwanted."""
+        if not self.goal.front:
+            return ()
+        points = [(float(own.cycles), own.energy_pj) for own in (self.start, self.best)]
+        points += [(own.cycles, own.energy_pj) for own in self.front]
+        return tuple(points[row] for row in pareto_rows(*np.array(points).T))
 
     def _value(self, costs: PlanCosts) -> float:
-        return self.objective.value(costs.energy_pj, float(costs.cycles))
+        return self.goal.objective.value(costs.energy_pj, float(costs.cycles))
+
+    @property
+    def _within(self) -> bool:
+        return self.goal.limits.kept(self.best.cycles, self.best.energy_pj)
+
+    @property
+    def _over(self) -> bool:
+        return bool(self.search.statistics.ended) or self._closed
 
     @property
     def _closed(self) -> bool:
-        return self.lower_bound >= self._value(self.best) * (1 - ROUNDING)
+        """Whether the best plan is proven to be, or that there is none within the limits."""
+        bound = self.lower_bound
+        return bound == inf or (self._within and bound >= self._value(self.best) * (1 - ROUNDING))
 
     @property
     def lower_bound(self) -> float:
-        """What no plan is below."""
-        if not self._value(self.best):
-            return 0.0
-        by_energy, by_cycles = self.objective.powers
-        if by_energy and by_cycles:
-            return self._edp_bound[0]
-        return self.search.least(0.0 if by_energy else None)
+        """What no plan within the limits is below; inf: there is none."""
+        bound = self.envelope.least(self.goal.objective, self.goal.limits).value
+        return min(bound, self._value(self.best)) if self._within else bound
 
-    @property
-    def _edp_bound(self) -> tuple[float, float | None]:
-        """What no plan's EDP is below, and the slope at which better bounds would raise it."""
-        slope = self.best.energy_pj / self.best.cycles
-        slopes = sorted({slope * factor for factor in (*SLOPES, *_between(SLOPES))} | set(self.search.slopes))
-        sums = tuple(LeastSum(own, self.search.least(own)) for own in slopes)
-        bound = edp_bound([LayerBounds(1, self.search.least(0.0), self.search.least(None), 0.0, sums)])
-        return bound.edp, bound.slope
+    @cached_property
+    def envelope(self) -> Envelope:
+        """What is proven of energy and cycles, at the slopes that were searched and others about."""
+        search = self.search
+        slope = self.best.energy_pj / self.best.cycles if self.best.cycles else 0.0
+        near = {slope * factor for factor in (*SLOPES, *_between(SLOPES))}
+        slopes = sorted(own for own in near | search.slopes if own > 0)
+        sums = tuple(LeastSum(own, search.least(own)) for own in slopes)
+        return Envelope(search.least(0.0), search.least(None), sums)
+
+
+def _near(slope: Slope, known: Sequence[Slope]) -> bool:
+    """Whether a slope is about one of those that are known."""
+    if not slope:
+        return slope in known
+    return any(own / NEAR <= slope <= own * NEAR for own in known if own)
+
+
+def _hull(front: Sequence[Mixed]) -> list[Point]:
+    """The corners of the lower left edge of known plans, from the fewest cycles on."""
+    hull = list[Point]()
+    for point in ((own.cycles, own.energy_pj) for own in front):
+        while len(hull) > 1 and _above(hull[-2], hull[-1], point):
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _above(one: Point, middle: Point, other: Point) -> bool:
+    """Whether the middle point is on or above the line between the others."""
+    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])
 
 
 def _between(factors: Sequence[float]) -> Iterator[float]:

@@ -24,7 +24,7 @@ from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .candidates import MOST_STAGES
 from .prices import Floor, Price, Prices, Slope, weighted
-from .states import STAGE, Machine, Move, States, TooManyError, nameless
+from .states import STAGE, Component, Machine, Move, States, TooManyError, nameless
 from .ways import Way, least_through, least_way
 from .work import BOUNDED, SEARCHED, PriceRequest, PriceResult, PriceStudy, search_price
 
@@ -39,14 +39,6 @@ class KnownLayer:
 
     floor: Floor
     mapped: tuple[Mapped, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Component:
-    """Nodes that hand each other tensors, and how often they occur."""
-
-    states: States
-    count: int
 
 
 @dataclass(frozen=True)

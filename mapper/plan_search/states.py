@@ -186,6 +186,14 @@ class States:
         return group, machine.beside(placed)
 
 
+@dataclass(frozen=True, eq=False)
+class Component:
+    """Nodes that hand each other tensors, and how often they occur."""
+
+    states: States
+    count: int
+
+
 def nameless(group: Group) -> Group:
     """Return a group without the names of its layers: equal ones are searched once."""
     stages = tuple(replace(stage, name=STAGE, shape="") for stage in group.stages)

@@ -129,10 +129,12 @@ class NetworkResult(Printable, Layered[Result]):
 
     @cached_property
     def lower_bound(self) -> float | None:
-        """A lower bound of the objective over all plans, or over all choices of mappings; None unless every layer has
-        one."""
+        """A lower bound of the objective over all plans within the limits, or over all choices of mappings.
+
+        None unless every layer has one, or where the plan is beyond the limits.
+        """
         if self.plan is not None:
-            return self.plan.lower_bound
+            return self.plan.lower_bound if self.plan.within else None
         bounds = [(result.lower_bound, count) for result, count in self.layers if result.lower_bound is not None]
         if not self.found or len(bounds) < len(self.layers):
             return None

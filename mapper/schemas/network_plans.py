@@ -91,6 +91,15 @@ class PlanResident(Output):
     """Whether it leaves the chip, too, for later readers."""
 
 
+class PlanLimits(Output):
+    """What a plan may take at most; null: no limit."""
+
+    cycles: Number | None
+    """Cycles."""
+    energy_pj: Number | None
+    """The energy."""
+
+
 class NetworkPlan(Output):
     """A plan of a network."""
 
@@ -104,6 +113,16 @@ class NetworkPlan(Output):
     """All layers and operations in the order in which they are computed."""
     component_pj: Components
     """The energy of the plan by level, the outermost first, of the MACs, and of network and leakage as charged."""
+    limits: PlanLimits
+    """The limits that were given."""
+    within: bool
+    """Whether the plan is within them; else it is the known plan that is least beyond."""
+    impossible: bool
+    """Whether it is proven that no plan is within them."""
+    front: list[tuple[Number, Number]]
+    """Cycles and pJ of known plans that no other known beats, from the fewest cycles on; empty without --front."""
+    below: list[tuple[Number, Number]]
+    """Cycles and pJ of the corners of a chain of lines, from the fewest cycles on: no plan is below it."""
     most_held: Count | None
     """The most tensors between parts that were tried; null: as many as there was room for."""
     searched: Count

@@ -164,6 +164,58 @@ def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
     check_gaps(plan, everything)
 
 
+@settings(max_examples=200 if DEEP else 4)
+@given(
+    networks(most=4),
+    machines(),
+    st.sampled_from(sorted(OBJECTIVES)),
+    *(st.sampled_from([None, -0.1, 0.0, 0.3, 0.6, 1.0]) for _ in range(2)),
+)
+def test_limits_and_fronts_hold_of_every_plan(network, machine, name, late, much):
+    """A limit lies between the ends of the front of every plan, or beyond; what is proven is true of every plan."""
+    arch, table, charges = machine
+    assume(max(layer.macs for layer, _ in network.layers) <= 12)
+    every = EveryPlan(Graph.of(network), machine).front()
+    assume(every)
+    energies, cycles = zip(*every, strict=True)
+    limits = {"deadline": between(cycles, late), "energy_limit": between(energies, much)}
+    options = SearchOptions(strategy="optimal", effort="thorough", objective=name, front="energy,delay")
+    try:
+        result = explore(arch, network, "ruby", options, table=table, costs=charges, fuse="auto", **limits)
+    except InputError:
+        assume(False)
+    plan, objective = result.plan, OBJECTIVES[name]
+    kept = [own for own in every if plan.limits.kept(own[1], own[0])]
+    least = min((objective.value(*own) for own in kept), default=np.inf)
+    assert plan.lower_bound <= least * (1 + 1e-9)
+    assert not (plan.impossible and kept)
+    assert not (plan.within and not kept)
+    if plan.within:
+        assert plan.value >= least * (1 - 1e-9)
+    if plan.optimal:
+        assert plan.value == pytest.approx(least, rel=1e-6)
+    if late is None and much is None:
+        assert plan.within
+    for took, pj in plan.front:
+        assert any(own[0] <= pj * (1 + 1e-9) and own[1] <= took * (1 + 1e-9) for own in every)
+    for pj, took in every:
+        assert plan.envelope.factor(took or 1e-9, pj or 1e-9) <= 1 + 1e-6
+        below = [
+            max(c * (1 - plan.front_gap) / (took or 1e-9), e * (1 - plan.front_gap) / (pj or 1e-9))
+            for c, e in plan.front
+        ]
+        assert min(below) <= 1 + 1e-6
+
+
+def between(values, share):
+    """A limit so far from the least of some values to the most; None: there is none."""
+    if share is None:
+        return None
+    limit = min(values) + share * (max(values) - min(values)) if share >= 0 else 0.7 * min(values)
+    assume(limit > 0)
+    return float(limit)
+
+
 def check_gaps(plan, everything):
     """No part may cost less, in its place, by more than its gap says."""
     energy, cycles = plan.costs.energy_pj, plan.costs.cycles

@@ -58,7 +58,7 @@ class LayerBounds:
         if self.corners:
             cycles, energy_pj = np.array(self.corners).T
             sums = np.maximum(sums, (energy_pj + slots[:, None] * cycles).min(axis=1))
-        bounds: Floats = np.interp(slopes, *_concave(slots, sums))
+        bounds: Floats = np.interp(slopes, *concave(slots, sums))
         return bounds
 
     def slopes(self) -> list[float]:
@@ -166,7 +166,7 @@ def _distinct(values: Floats) -> Floats:
     return np.asarray(values[stay])
 
 
-def _concave(slopes: Floats, sums: Floats) -> tuple[Floats, Floats]:
+def concave(slopes: Floats, sums: Floats) -> tuple[Floats, Floats]:
     """Select the points on the upper hull: chords between them are nowhere below the others."""
     while True:
         middle, widths = sums[1:-1], np.diff(slopes)

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 from ....arch import Storage
+from ...bounds.sums import Envelope, Limits
 from ...networks import PartCosts, PlacedPart, PlanCosts
-from ...problem import ROUNDING, Objective
+from ...problem import ROUNDING, Objective, Point
 from ...search.outcome import Statistics
 
 
@@ -45,6 +47,9 @@ class NetworkPlan:
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
     part_gaps: tuple[float | None, ...]  # by how much less each part may cost, as a share of the plan
+    limits: Limits  # that were given
+    envelope: Envelope  # of energy and cycles of all plans
+    front: tuple[Point, ...]  # cycles and energies of known plans that no other beats, where a front is wanted
 
     @property
     def keeper(self) -> Storage:
@@ -59,13 +64,41 @@ class NetworkPlan:
 
     @property
     def gap(self) -> float:
-        """The share of the objective by which some plan may be lower."""
+        """The share of the objective by which some plan within the limits may be lower."""
         return max(0.0, 1 - self.lower_bound / self.value) if self.value else 0.0
 
     @property
     def optimal(self) -> bool:
-        """Whether it is proven that no plan is lower."""
-        return self.gap <= ROUNDING
+        """Whether it is proven that no plan within the limits is lower."""
+        return self.within and self.gap <= ROUNDING
+
+    @property
+    def beyond(self) -> float:
+        """How far cycles and energy are beyond the limits, as a factor; 1: they are within."""
+        return self.limits.beyond(self.costs.cycles, self.costs.energy_pj)
+
+    @property
+    def within(self) -> bool:
+        """Whether the plan is within the limits."""
+        return self.limits.kept(self.costs.cycles, self.costs.energy_pj)
+
+    @property
+    def impossible(self) -> bool:
+        """Whether it is proven that no plan is within the limits."""
+        return self.lower_bound == inf
+
+    @property
+    def front_gap(self) -> float:
+        """The largest share by which a plan may be below all of the front, in energy and in cycles.
+
+        A plan that no known one covers has fewer cycles than one and less energy than the one before: it is below a
+        corner between both.
+        """
+        cycles, energies = zip(*self.front, strict=True)
+        factors = [self.envelope.factor(more, pj) for more, pj in zip(cycles[1:], energies[:-1], strict=True)]
+        factors += [self.envelope.cycles / cycles[0] if cycles[0] else 1.0]
+        factors += [self.envelope.energy_pj / energies[-1] if energies[-1] else 1.0]
+        return max(0.0, 1 - min(factors))
 
     @property
     def saved(self) -> float:

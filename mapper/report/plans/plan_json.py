@@ -1,5 +1,6 @@
 """Plans of networks as values of JSON."""
 
+from math import inf
 from typing import Any
 
 from ...fusion import CostItem
@@ -26,6 +27,11 @@ def plan_json(plan: NetworkPlan) -> Json:
             "resident": resident_json(own),
             "order": [name for part in own.parts for name in part.names],
             "component_pj": plan.costs.component_pj,
+            "limits": {"cycles": _known(plan.limits.cycles), "energy_pj": _known(plan.limits.energy_pj)},
+            "within": plan.within,
+            "impossible": plan.impossible,
+            "front": [[cycles, energy_pj] for cycles, energy_pj in plan.front],
+            "below": [[cycles, energy_pj] for cycles, energy_pj in reversed(plan.envelope.corners)],
             "most_held": plan.most_held,
             "searched": plan.searched,
             "seconds": plan.statistics.seconds,
@@ -61,6 +67,10 @@ def resident_json(plan: Plan) -> list[Json]:
 def _totals(costs: PlanCosts) -> dict[str, Any]:
     components = {"component_pj": costs.component_pj}
     return {"edp": costs.edp, "energy_pj": costs.energy_pj, "cycles": costs.cycles, **components}
+
+
+def _known(limit: float) -> float | None:
+    return limit if limit < inf else None
 
 
 def _item(item: CostItem) -> dict[str, Any]:

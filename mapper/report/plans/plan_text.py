@@ -1,6 +1,7 @@
 """Plans of networks as text: a row per part, and what is proven."""
 
 from collections.abc import Iterator
+from math import inf
 
 from ....arch import Storage
 from ...networks import PlacedPart
@@ -72,7 +73,11 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
         figures = f"{costs.cycles:,} cycles, {costs.energy_pj / size:,.5g} {unit}"
         yield f"{name:<12} {title} {value:.5g} {plan.objective.unit}; {figures}"
     yield f"saved        {plan.saved:.1%} of the {title}"
+    if not plan.limits.none:
+        yield f"limits       {limits_text(plan)}"
     yield f"proof        {proof_text(plan)}"
+    if plan.front:
+        yield f"front        {front_text(plan)}"
     if gaps := widest_gaps(plan):
         yield f"widest gaps  {gaps}"
     how = f"{plan.searched:,} prices of parts bounded or searched; {plan.statistics.seconds:.2f} s"
@@ -84,6 +89,13 @@ def proof_text(plan: NetworkPlan) -> str:
     title = plan.objective.short
     rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
     rule += " in the order of the network" if plan.in_turn else ""
+    rule += "" if plan.limits.none else " within the limits"
+    if plan.impossible:
+        return f"there is no plan{rule}"
+    if not plan.within:
+        least = plan.envelope
+        unit, size = energy_unit(least.energy_pj)
+        return f"no plan has fewer than {least.cycles:,.0f} cycles, or less than {least.energy_pj / size:,.5g} {unit}"
     if plan.optimal:
         return f"no plan{rule} has a lower {title}"
     return f"no plan{rule} has an {title} more than {plan.gap:.2%} lower"
@@ -96,3 +108,23 @@ def widest_gaps(plan: NetworkPlan) -> str:
     ]
     widest = sorted((own for own in gaps if own[0] >= LEAST_GAP), key=lambda own: -own[0])[:MOST_GAPS]
     return ", ".join(f"part {number} ({name}): {gap:.2%}" for gap, number, name in widest)
+
+
+def limits_text(plan: NetworkPlan) -> str:
+    """Name the limits, and say whether they are kept."""
+    unit, size = energy_unit(plan.limits.energy_pj if plan.limits.energy_pj < inf else 1.0)
+    cycles, energy = f"{plan.limits.cycles:,.12g} cycles", f"{plan.limits.energy_pj / size:,.5g} {unit}"
+    given = [
+        *([cycles] if plan.limits.cycles < inf else []),
+        *([energy] if plan.limits.energy_pj < inf else []),
+    ]
+    kept = "kept" if plan.within else "NOT KEPT: this is the known plan that is least beyond"
+    return f"at most {' and '.join(given)}: {kept}"
+
+
+def front_text(plan: NetworkPlan) -> str:
+    """The ends of the front of known plans, and how far the bound is below."""
+    (least, most), number = (plan.front[0], plan.front[-1]), len(plan.front)
+    unit, size = energy_unit(most[1])
+    ends = " to ".join(f"{cycles:,.0f} cycles, {pj / size:,.5g} {unit}" for cycles, pj in (least, most))
+    return f"{number:,} plans from {ends}; no plan is more than {plan.front_gap:.2%} below"

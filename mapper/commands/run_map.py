@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from ...workloads import Fault, InputError, Network, Workload, collect, option_f
 from ...workloads.outputs import OutputFile, note_input
 from ..certificate import is_certificate
 from ..exploration import (
-    ONE_LAYER,
     Request,
     StartMappings,
     Study,
@@ -26,7 +25,7 @@ from ..exploration import (
     why,
 )
 from ..exploration.transforms import chosen, transformed
-from ..mapspace import PRESETS, Mapspace
+from ..mapspace import PRESETS
 from ..problem import Problem, identity
 from ..report import NetworkResult, Result, result_json, write_folder, write_proof
 from ..runtime import NAME as CHECKPOINT
@@ -40,6 +39,7 @@ from .choices import FUSE
 from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
 from .map_options import clashes, costs, search_options, start_mappings
+from .print_sizes import print_sizes
 from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
 from .run_group import TAKEN, search_group
@@ -130,13 +130,7 @@ class Job:
             print_message(failure)
         if faults:
             raise InputError(faults)
-        if failure:
-            return MODEL_FAILED
-        if isinstance(result, NetworkResult) and result.plan is not None and not result.plan.within:
-            return INTERRUPTED if interrupted else NOTHING_VALID
-        if not result.found:
-            return INTERRUPTED if interrupted else NOTHING_VALID
-        return FOUND
+        return MODEL_FAILED if failure else _status(result)
 
     def _print(self, result: Result | NetworkResult) -> None:
         """Print the result, and why nothing is proven where a file chose such a search."""
@@ -185,7 +179,7 @@ def run(request: MapRequest) -> int:
         print_message(f"note: {note}")
     if request.size:
         every, faults = job.study.spaces()
-        _size(every, job.study.mapspace, request.as_json)
+        print_sizes(every, job.study.mapspace, request.as_json)
         for fault in faults:
             print_message(str(fault))
         return NOTHING_VALID if faults else FOUND
@@ -203,6 +197,14 @@ def run_group(request: MapRequest) -> int:
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
     return search_group(request, loaded, options)
+
+
+def _status(result: Result | NetworkResult) -> int:
+    """The exit status of a result: a plan beyond its limits is none that was asked for."""
+    beyond = isinstance(result, NetworkResult) and result.plan is not None and not result.plan.within
+    if result.found and not beyond:
+        return FOUND
+    return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
 
 
 def _of_plans(request: MapRequest) -> Request:
@@ -235,9 +237,7 @@ def _loaded(
         faults += _output_faults(request)
         return None
     machine, work = loaded
-    if request.why and isinstance(work, Network):
-        faults.append(option_fault("why", ONE_LAYER))
-    faults += one_layer_faults(options, work)
+    faults += one_layer_faults(options, work, changes=request.why)
     table = collect(faults, lambda: _table(machine, request))
     faults += _output_faults(request)
     # as placed and fixed it has to fit once more
@@ -259,33 +259,6 @@ def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     if request.no_energy:
         return no_energies(arch)
     return energies(arch, request.arch, request.more, request.ert, request.art, request.energy)
-
-
-def _size(mapspaces: list[Mapspace], mapspace: str, as_json: bool) -> None:
-    """Print the number of mappings, valid or not, and of the choices that they combine."""
-    if not as_json:
-        for space in mapspaces:
-            print_result(f"{space.workload.name} on {space.arch.name}, {mapspace}: {space.size} mappings")
-            if mapspace == "auto":
-                remainders = f"remainders at {space.reason}" if space.imperfect else f"no remainders: {space.reason}"
-                print_result(f"  {remainders}")
-            if not space.size.exact:
-                print_result(
-                    "  the number is known within limits: factorization and total are at most, least is at least"
-                )
-            for part, number in asdict(space.size).items():
-                if part != "least" or not space.size.exact:
-                    print_result(f"  {part:<14} {number:,}")
-            print_result(f"  {'log10':<14} {space.size.log10:.2f}")
-        return
-    layers = [_size_json(space) for space in mapspaces]
-    echo_json(layers[0] if len(layers) == 1 else {"layers": layers})
-
-
-def _size_json(space: Mapspace) -> dict[str, object]:
-    size = space.size
-    figures = {"size": asdict(size), "log10": size.log10, "human": str(size)}
-    return {"workload": space.workload.name} | figures | {"remainders": list(space.imperfect), "reason": space.reason}
 
 
 def _time() -> str:

@@ -6,7 +6,7 @@ from .draw_valid import draw_valid
 from .group import GroupProgress, explore_group, group_faults
 from .inputs import distinct_layers, equal_layers, layers_of, load, load_without_machine
 from .layer import Progress
-from .neighbours import ONE_LAYER, ChangeProgress, why, why_faults
+from .neighbours import ChangeProgress, why, why_faults
 from .plan import evaluate_plan, executed_plan, plan_document
 from .plans import PlanProgress
 from .start_mappings import StartMappings, level_names
@@ -18,7 +18,6 @@ __all__ = [
     "PlanProgress",
     "StartMappings",
     "Entries",
-    "ONE_LAYER",
     "Progress",
     "Request",
     "ChangeProgress",

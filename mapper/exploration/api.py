@@ -35,6 +35,7 @@ from .inputs import Spec, load
 from .layer import Progress
 from .layers import Layers
 from .mappings import mapping_of
+from .neighbours import ONE_LAYER
 from .network import chosen_for_network
 from .plans import PlanRequest, Tell, why_no_plan, with_operations, with_plan
 from .spending import spend_budget
@@ -177,11 +178,14 @@ def _start_faults(request: Request, options: SearchOptions) -> list[Fault]:
     return faults
 
 
-def one_layer_faults(options: SearchOptions, work: Workload | Network) -> list[Fault]:
-    """Say that a cost model is asked about one layer, where there are several."""
-    if options.cost_model is None or isinstance(work, Workload):
+def one_layer_faults(options: SearchOptions, work: Workload | Network, *, changes: bool = False) -> list[Fault]:
+    """Say that a cost model, and what changes are asked about, are of one layer, where there are several."""
+    if isinstance(work, Workload):
         return []
-    return [option_fault("cost-model", "is asked about one layer; name one, as NETWORK/LAYER")]
+    faults = [option_fault("why", ONE_LAYER)] if changes else []
+    if options.cost_model is not None:
+        faults.append(option_fault("cost-model", "is asked about one layer; name one, as NETWORK/LAYER"))
+    return faults
 
 
 def _study(

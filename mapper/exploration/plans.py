@@ -62,10 +62,8 @@ def why_no_plan(study: Study) -> str:
         return "it is a single layer"
     if not (work.edges or work.operations):
         return f"{work.name} does not say what its layers hand each other"
-    if len(options.objectives) > 1:
-        return "a plan is for one objective"
-    if options.axes and set(options.axes) != set(FRONT_AXES):
-        return f"a front of plans is of {' and '.join(FRONT_AXES)}"
+    if len(options.objectives) > 1 or set(options.axes) not in (set(), set(FRONT_AXES)):
+        return f"a plan is for one objective, and a front of plans of {' and '.join(FRONT_AXES)}"
     if options.cost_model is not None or study.only_start or options.budget or options.certify:
         return "plans are searched with our model, without --budget, --transfer-only and --certificate"
     if not STRATEGIES[options.strategy].proves:

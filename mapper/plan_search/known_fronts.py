@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..fusion import GroupCosts
-from ..mapping.pareto import pareto_rows
+from ..mapping import pareto_rows
 from ..problem import Point
 from .prices import Prices
 from .states import Component, Move, States

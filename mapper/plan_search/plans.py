@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 
 from ..bounds.sums import Envelope, LeastSum, Limits, crossing
-from ..mapping.pareto import pareto_rows
+from ..mapping import pareto_rows
 from ..networks import PlanCosts
 from ..problem import EFFORTS, ROUNDING, Objective, Point
 from ..search.outcome import Ended, Statistics

@@ -84,7 +84,7 @@ def test_without_fuse_layers_are_searched_one_by_one(files):
     ("options", "why"),
     [
         (["--search", "random", "--samples", "50"], "--search random proves nothing of layers"),
-        (["--objective", "energy,delay"], "a plan is for one objective"),
+        (["--objective", "energy,delay"], "a plan is for one objective, and a front of plans of energy and delay"),
     ],
 )
 def test_where_plans_are_not_searched_it_is_said(files, options, why):
@@ -106,9 +106,54 @@ def test_a_network_without_edges_has_no_plan(files, tmp_path):
 def test_a_word_that_is_no_choice_is_a_fault(files):
     """Of the command and of Python."""
     done = run(*files, "--fuse", "all")
-    assert (done.exit_code, 'fuse: must be one of auto, none; got "all"' in done.stderr) == (2, True)
-    with pytest.raises(InputError, match="fuse: must be one of auto, none"):
+    assert (done.exit_code, 'fuse: must be one of auto, resident, none; got "all"' in done.stderr) == (2, True)
+    with pytest.raises(InputError, match="fuse: must be one of auto, resident, none"):
         explore(*files, fuse="all")
+
+
+def test_limits_are_kept_or_said_not_to_be(files):
+    """Exit status 0 within them; 1 where no plan is known, and the proof where there is none."""
+    free = json.loads(run(*files, "--fuse", "auto", "--json").stdout)
+    late, much = str(free["cycles"]), str(free["energy_pj"])
+    done = run(*files, "--fuse", "auto", "--deadline", late, "--energy-limit", much)
+    assert (done.exit_code, f"limits       at most {int(late):,} cycles and " in done.stdout) == (0, True)
+    assert ": kept" in done.stdout
+    done = run(*files, "--fuse", "auto", "--deadline", "3", "--json")
+    said = json.loads(done.stdout)
+    assert object_faults("run_map", said) == []
+    assert (done.exit_code, said["plan"]["impossible"], said["plan"]["within"]) == (1, True, False)
+    assert said["plan"]["limits"] == {"cycles": 3.0, "energy_pj": None}
+    assert "optimal" not in said  # it is not about the plan that is shown
+    assert "gap" not in said
+    text = run(*files, "--fuse", "auto", "--deadline", "3").stdout
+    assert "limits       at most 3 cycles: NOT KEPT" in text
+    assert "proof        there is no plan within the limits" in text
+
+
+def test_limits_need_plans_and_numbers(files):
+    """All that is wrong is said at once."""
+    done = run(*files, "--deadline", "-1", "--energy-limit", "5")
+    assert done.exit_code == 2
+    rule = "is of plans of a network, and none is searched: leave out --fuse none"
+    for line in ("deadline: must be a positive number", f"deadline: {rule}", f"energy-limit: {rule}"):
+        assert line in done.stderr, line
+    with pytest.raises(InputError, match="proves nothing of layers"):
+        explore(*files, fuse="resident", deadline=10.0, strategy="random", samples=10)
+
+
+def test_the_front_of_plans(files):
+    """Its points are of plans, its bound is below them."""
+    done = run(*files, "--fuse", "auto", "--front", "energy,delay", "--json")
+    plan = json.loads(done.stdout)["plan"]
+    assert done.exit_code == 0
+    assert plan["front"]
+    cycles, energies = zip(*plan["front"], strict=True)
+    assert list(cycles) == sorted(cycles)
+    assert list(energies) == sorted(energies, reverse=True)
+    assert plan["below"][0][0] <= cycles[0] * (1 + 1e-9)
+    assert plan["below"][-1][1] <= energies[-1] * (1 + 1e-9)
+    assert "front        " in run(*files, "--fuse", "auto", "--front", "energy,delay").stdout
+    assert "a front of plans of" in run(*files, "--fuse", "auto", "--front", "energy,edp").stdout
 
 
 def test_two_processes_find_the_same_plan(files):

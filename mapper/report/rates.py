@@ -74,6 +74,13 @@ class Rated(ABC):
             return None
         return self.tokens / (self.cycles * self.clock_ns * 1e-9)
 
+    @property
+    def joules_per_token(self) -> float | None:
+        """Energy of a run over its tokens, in J; None without a clock, as the other rates are."""
+        if self.clock_ns is None or self.tokens is None or self.known_energy_pj is None:
+            return None
+        return self.known_energy_pj / self.tokens * 1e-12
+
 
 class Rates(Protocol):
     """What has rates."""
@@ -92,13 +99,15 @@ class Rates(Protocol):
     def tops_per_watt(self) -> float | None: ...
     @property
     def tokens_per_second(self) -> float | None: ...
+    @property
+    def joules_per_token(self) -> float | None: ...
 
 
 def rates_json(result: Rates) -> dict[str, object]:
     """Write the clock and the rates as values of JSON; nothing without a clock, no tokens where none are named."""
     if result.clock_ns is None:
         return {}
-    names = RATES if result.tokens is not None else RATES[:-1]
+    names = RATES if result.tokens is not None else RATES[:-2]
     every = {name: getattr(result, name) for name in names}
     return {"clock_ns": plain(result.clock_ns)} | {
         name: None if value is None else plain(value) for name, value in every.items()
@@ -118,5 +127,6 @@ def rate_lines(result: Rates) -> list[tuple[str, str, str]]:
     lines = [("latency", f"{short(result.milliseconds)} ms ({clock})", ""), ("throughput", speed, "")]
     if result.watts is not None:
         per_watt = "" if result.tops_per_watt is None else f" ({short(result.tops_per_watt)} TOPS/W)"
-        lines.append(("power", f"{short(result.watts)} W{per_watt}", ""))
+        per_token = "" if result.joules_per_token is None else f"; {short(result.joules_per_token)} J/token"
+        lines.append(("power", f"{short(result.watts)} W{per_watt}{per_token}", ""))
     return lines

@@ -178,6 +178,8 @@ class Network(Totals):
 
     tokens_per_second: Amount | None = None
     """The `tokens` of the network's file over the latency."""
+    joules_per_token: Amount | None = None
+    """The energy over the `tokens` of the network's file."""
     missing: Count | None = None
     """Layers that an interrupted search did not reach."""
     plan: NetworkPlan | None = None

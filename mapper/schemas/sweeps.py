@@ -147,6 +147,8 @@ class Point(Output):
     """These operations per energy."""
     tokens_per_second: Amount | None
     """Of a network whose file names its tokens."""
+    joules_per_token: Amount | None
+    """Of a network whose file names its tokens."""
     lower_bound: Number | None
     """Of the objective."""
     gap: Amount | None

@@ -16,6 +16,7 @@ HEADS = {  # of what a clock gives
     "tops": "TOPS",
     "tops_per_watt": "TOPS/W",
     "tokens_per_second": "tokens/s",
+    "joules_per_token": "J/token",
 }
 Place = tuple[int, str, str]  # design, workload, mapspace
 Rates = Mapping[Place, Mapping[str, float]]  # figures by name, medians over the seeds

@@ -39,6 +39,7 @@ def test_each_is_what_its_definition_says(layer, network):
         assert result.tops == pytest.approx(2 * result.macs / seconds / 1e12)
         assert result.tops_per_watt == pytest.approx(result.tops / result.watts)
         assert result.tokens_per_second == (None if tokens is None else pytest.approx(tokens / seconds))
+        assert result.joules_per_token == (None if tokens is None else pytest.approx(joules / tokens))
     assert network.macs == 3 * LAYER.macs
 
 
@@ -59,6 +60,7 @@ def test_the_report_has_them(layer, network):
     assert f"power        {short(layer.watts)} W ({short(layer.tops_per_watt)} TOPS/W)" in lines
     tokens = f"{short(network.tokens_per_second)} tokens/s (6 a run)"
     assert f"throughput   {short(network.tops)} TOPS; {tokens}" in str(network).splitlines()
+    assert f"; {short(network.joules_per_token)} J/token" in str(network)
 
 
 def test_json_and_rows_have_them(layer, network):
@@ -66,14 +68,14 @@ def test_json_and_rows_have_them(layer, network):
     told = result_json(network)
     assert told["clock_ns"] == 2.5
     assert {name: told[name] for name in RATES} == {name: getattr(network, name) for name in RATES}
-    assert "tokens_per_second" not in result_json(layer)
+    assert not {"tokens_per_second", "joules_per_token"} & result_json(layer).keys()
     assert result_json(layer)["watts"] == told["layers"][0]["watts"] == layer_rows(network)[0]["watts"] == layer.watts
 
 
 def test_without_a_clock_nothing_is_said():
     """No figure is made up for a machine whose cycle is not known."""
     result = explore("toy_6pe", LAYER, "ruby-s", FEW)
-    assert [getattr(result, name) for name in RATES] == [None] * 5
+    assert [getattr(result, name) for name in RATES] == [None] * len(RATES)
     assert not {"clock_ns", *RATES} & result_json(result).keys()
     assert "latency" not in str(result)
 
@@ -104,6 +106,7 @@ def test_a_sweep_has_them(tmp_path):
     for row in rows:
         assert row["milliseconds"] == pytest.approx(row["cycles"] * row["parameters"]["clock_ns"] * 1e-6)
         assert row["tokens_per_second"] == pytest.approx(128e3 / row["milliseconds"])
+        assert row["joules_per_token"] == pytest.approx(row["energy_pj"] * 1e-12 / 128)
     front = swept.fronts[0].members[0]
     times = sorted(row["milliseconds"] for row in rows if row["design"] == front.design)
     head, line = (part.splitlines() for part in str(swept).split("latency [ms]"))

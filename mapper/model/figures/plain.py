@@ -9,7 +9,7 @@ from .by_memory import by_memory
 Figures = dict[str, object]
 
 # what results have where the machine has a clock
-RATES = ("milliseconds", "watts", "tops", "tops_per_watt", "tokens_per_second")
+RATES = ("milliseconds", "watts", "tops", "tops_per_watt", "tokens_per_second", "joules_per_token")
 TOTALS = ("cycles", "energy_pj", "edp", "utilization")
 
 

@@ -19,7 +19,7 @@ from ..schema_files import object_faults
 from .test_commands import MACHINE, NETWORK
 
 NAME = "a_layer_with_a_long_name_that_has_no_place_to_break_it"
-FILES = ["index.html", "plan.csv", "plan.html", "plan.md", "plan.tex", "plan.yaml"]
+FILES = ["index.html", "plan.csv", "plan.html", "plan_front.csv", "plan.md", "plan.tex", "plan.yaml"]
 FILES += ["plan_levels.csv", "plan_levels.md", "plan_levels.tex"]
 # texts of pictures beyond their picture, and of cells beyond their cell
 OUTSIDE = """[...document.querySelectorAll("svg text")].filter(text => {
@@ -38,7 +38,9 @@ def folder(tmp_path_factory):
     network = NETWORK.replace("{name: a,", f"{{name: {NAME},").replace("from: a}", f"from: {NAME}}}")
     (where / "net.yaml").write_text(network + "  - {name: half, op: max_pool, from: c, sizes: [4, 3]}\n")
     files = [str(where / "arch.yaml"), str(where / "net.yaml")]
-    done = CliRunner().invoke(main, [*files, "--fuse", "auto", "--leakage", "--out", str(where / "out")])
+    done = CliRunner().invoke(
+        main, [*files, "--fuse", "auto", "--leakage", "--front", "energy,delay", "--out", str(where / "out")]
+    )
     assert done.exit_code == 0, done.output
     return where / "out"
 
@@ -154,6 +156,8 @@ def test_pages_fit_their_window(browser, folder, width):
         assert browser.js(OUTSIDE) == [], path
     browser.open(folder / "plan.html")
     assert browser.js("document.querySelectorAll('svg[aria-label=\"energy of each part by level\"] rect').length") > 8
+    points = browser.js("document.querySelectorAll('svg[aria-label=\"energy and cycles of plans\"] circle').length")
+    assert points == 2 + len(read(folder / "plan_front.csv"))
     pictures = {path.as_uri() for path in folder.glob("*.png")}
     assert [fault for fault in browser.faults() if fault not in pictures] == []
 

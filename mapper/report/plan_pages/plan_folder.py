@@ -4,19 +4,21 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..groups import group_html
-from ..plans import NetworkPlan, levels_file, levels_table, plan_file, plan_table
+from ..plans import NetworkPlan, front_file, levels_file, levels_table, plan_file, plan_table
 from ..table_files import TABLES, csv_text
 from .part_pages import part_folders
 from .plan_page import plan_html
 
 
 def write_plan(plan: NetworkPlan, folder: Path) -> None:
-    """Write plan.html, the tables of the plan, and parts/NN_first_last/mapping.html of each part with layers."""
+    """Write plan.html, the tables of the plan and its front, parts/NN_first_last/mapping.html of parts with layers."""
     (folder / "plan.html").write_text(plan_html(plan), encoding="utf-8")
     for file, table in ((plan_file(plan), plan_table(plan)), (levels_file(plan), levels_table(plan))):
         (folder / f"{file.name}.csv").write_text(csv_text(file), encoding="utf-8")
         for suffix in ("md", "tex"):
             (folder / f"{file.name}.{suffix}").write_text(TABLES[suffix](table), encoding="utf-8")
+    if plan.front:
+        (folder / "plan_front.csv").write_text(csv_text(front_file(plan)), encoding="utf-8")
     for number, own in part_folders(plan).items():
         layers = plan.costs.parts[number].layers
         assert layers is not None, "the part has layers"

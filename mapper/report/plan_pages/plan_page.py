@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 from ..graphs import graph_svg
 from ..page_template import filled_page
-from ..plans import NetworkPlan, levels_table, plan_table, proof_text, widest_gaps
+from ..plans import NetworkPlan, front_text, levels_table, limits_text, plan_table, proof_text, widest_gaps
 from ..tables import energy_unit
+from .front_svg import front_legend, front_svg
 from .level_bars import level_bars_svg, level_fills
 from .part_pages import part_folders
 from .strip import strip_fills, strip_svg
@@ -19,6 +20,7 @@ def plan_html(plan: NetworkPlan) -> str:
     """Fill the page."""
     network, machine = plan.costs.plan.graph.network, plan.costs.parts[0].arch
     unit, size = energy_unit(plan.alone.energy_pj)
+    shown = plan.counted and bool(plan.front or not plan.limits.none)
     levels, parts = levels_table(plan), plan_table(plan)
     return filled_page(
         __package__,
@@ -29,6 +31,10 @@ def plan_html(plan: NetworkPlan) -> str:
         totals=_totals(plan),
         proof=proof_text(plan),
         gaps=widest_gaps(plan),
+        limits="" if plan.limits.none else limits_text(plan),
+        front_text=front_text(plan) if plan.front else "",
+        front=front_svg(plan) if shown else "",
+        front_legend=front_legend(plan) if shown else [],
         unit=unit,
         components=_components(plan, size) if plan.counted else [],
         strip=strip_svg(plan),  # its texts are escaped
@@ -64,7 +70,8 @@ def _totals(plan: NetworkPlan) -> list[list[str]]:
         energy = [f"{costs.energy_pj / size:,.5g} {unit}"] if known else []
         rows.append([name, f"{costs.cycles:,}", *energy, f"{value:.5g}"])
     none = [""] * (2 if known else 1)
-    return [*rows, ["saved", *none, f"{plan.saved:.2%}"], ["no plan is below", *none, f"{plan.lower_bound:.5g}"]]
+    rows.append(["saved", *none, f"{plan.saved:.2%}"])
+    return rows if plan.impossible else [*rows, ["no plan is below", *none, f"{plan.lower_bound:.5g}"]]
 
 
 def _components(plan: NetworkPlan, size: float) -> list[list[str]]:

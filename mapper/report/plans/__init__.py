@@ -2,14 +2,26 @@
 
 from .network_plan import Decision, NetworkPlan
 from .plan_json import part_json, plan_json, resident_json
-from .plan_table import levels_file, levels_table, plan_file, plan_table, tiles_text
-from .plan_text import part_name, plan_parts, proof_text, resident_names, room_text, widest_gaps
+from .plan_table import front_file, levels_file, levels_table, plan_file, plan_table, tiles_text
+from .plan_text import (
+    front_text,
+    limits_text,
+    part_name,
+    plan_parts,
+    proof_text,
+    resident_names,
+    room_text,
+    widest_gaps,
+)
 
 __all__ = [
     "Decision",
     "NetworkPlan",
+    "front_file",
+    "front_text",
     "levels_file",
     "levels_table",
+    "limits_text",
     "part_json",
     "part_name",
     "plan_file",

@@ -28,6 +28,11 @@ def levels_file(plan: NetworkPlan) -> Table:
     return _plain("plan_levels", head, rows)
 
 
+def front_file(plan: NetworkPlan) -> Table:
+    """List the plans that no known one beats, from the fewest cycles on."""
+    return _plain("plan_front", ("cycles", "energy_pj"), [list(point) for point in plan.front])
+
+
 def plan_table(plan: NetworkPlan) -> Table:
     """The parts in turn for a reader, a row each; figures are of one execution."""
     counted = plan.counted

@@ -23,12 +23,12 @@ from searches import HERE, Json, jobs_option, kept
 MACHINES = ("eyeriss_like", "simba_like", "tpu_v1_like", "ordinary_machines/llm_4_cores.yaml")
 NETWORKS = (
     "mobilenet_v2",
-    "resnet50",
-    "unet_572",
     "bert_base_128",
-    "llama3_8b_prefill_4096",
     "llama3_8b_decode_4096",
+    "unet_572",
+    "llama3_8b_prefill_4096",
     "mixtral_8x7b_decode_4096",
+    "resnet50",
 )
 FUSE = {"resident": "tensors stay", "auto": "and layers are fused"}
 

@@ -19,16 +19,17 @@ from .known_fronts import Choice, Mixed, mixed_front
 from .part_gaps import part_gaps
 from .prices import Slope
 from .search import AtSlope, PlanSearch
+from .slopes import NEAR, between, hull, near
 from .ways import Way
 from .work import BOUNDED, SEARCHED, SLOPES, TRIED
 
-NEAR = 1.03  # slopes within this factor are the same
 GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
 THOROUGH = EFFORTS["thorough"].steps or 0
 SHARE = 6  # the plans of a network have the steps of so many layers for each of its different layers
 MOST_SLOPES = 4  # at which plans are searched
 MOST_CUTS = 8  # slopes at which plans are searched where limits cut the front of all, or for the front itself
 FAR = 64.0  # times a slope: there cycles, or energy, count for little
+FAR_END = 2.0  # times the slopes that were searched
 SMALL = 1.01  # a step of the slope, by which sums are parted into energy and cycles
 
 
@@ -132,10 +133,28 @@ class _Plans:
         while len(known) < MOST_SLOPES and not self._over:
             self._at(slope)
             known.append(slope)
-            cycles, energy_pj = self.envelope.least(self.goal.objective, self.goal.limits).point or (0.0, 0.0)
-            if not (cycles and energy_pj) or _near(energy_pj / cycles, known):
-                return
-            slope = energy_pj / cycles
+            wanted = self._wanted_slope
+            if not wanted or near(wanted, known):
+                break
+            slope = wanted
+        self._bound_ends(known)
+
+    @property
+    def _wanted_slope(self) -> float:
+        """The slope at which better bounds would raise that of the EDP; 0: there is none."""
+        cycles, energy_pj = self.envelope.least(self.goal.objective, self.goal.limits).point or (0.0, 0.0)
+        return energy_pj / cycles if cycles else 0.0
+
+    def _bound_ends(self, known: Sequence[float]) -> None:
+        """Bound cycles and energy alone, where the bound of the EDP lies beyond the slopes that were searched.
+
+        Each part is bounded once, whatever effort is left: without it little may be proven of a plan that is known.
+        """
+        for end, beyond in ((None, FAR_END), (0.0, 1 / FAR_END)):
+            wanted = self._wanted_slope
+            outside = wanted > beyond * max(known) if end is None else wanted < beyond * min(known)
+            if outside and not self._closed:
+                self._take(self.search.at(end, BOUNDED, self.progress, beyond=True))
 
     def _limited(self) -> None:
         """Search plans where limits cut the front of all: at slopes between plans on both sides."""
@@ -149,7 +168,7 @@ class _Plans:
         known = list[Slope]()
         while len(known) < MOST_CUTS and not self._over:
             wanted = self._cut_slope()
-            if _near(wanted, known):
+            if near(wanted, known):
                 return
             self._at(wanted)
             known.append(wanted)
@@ -161,9 +180,9 @@ class _Plans:
             return None
         cycles, energy_pj = point
         late, much = cycles >= limits.cycles * (1 - ROUNDING), energy_pj >= limits.energy_pj * (1 - ROUNDING)
-        for one, other in pairwise(_hull(self.front)):
-            between = (late and one[0] <= cycles < other[0]) or (much and other[1] <= energy_pj < one[1])
-            if between:
+        for one, other in pairwise(hull(self.front)):
+            cut = (late and one[0] <= cycles < other[0]) or (much and other[1] <= energy_pj < one[1])
+            if cut:
                 return crossing(one, other)
         return self.goal.objective.slope_at(energy_pj, cycles) if cycles else None
 
@@ -173,7 +192,7 @@ class _Plans:
         self._at(0.0, TRIED)
         known = list[Slope]()
         while len(known) < MOST_CUTS and not self.search.statistics.ended:
-            gaps = [(self._gap_at(slope), slope) for slope in self._edges() if not _near(slope, known)]
+            gaps = [(self._gap_at(slope), slope) for slope in self._edges() if not near(slope, known)]
             gap, slope = max(gaps, default=(0.0, 0.0))
             if gap <= max(ROUNDING, self.search.gap):
                 return
@@ -182,7 +201,7 @@ class _Plans:
 
     def _edges(self) -> Iterator[float]:
         """Yield the slopes of the edges of what is known of the front."""
-        for one, other in pairwise(_hull(self.front)):
+        for one, other in pairwise(hull(self.front)):
             slope = crossing(one, other)
             if slope is not None:
                 yield slope
@@ -266,35 +285,7 @@ class _Plans:
         """What is proven of energy and cycles, at the slopes that were searched and others about."""
         search = self.search
         slope = self.best.energy_pj / self.best.cycles if self.best.cycles else 0.0
-        near = {slope * factor for factor in (*SLOPES, *_between(SLOPES))}
-        slopes = sorted(own for own in near | search.slopes if own > 0)
+        about = {slope * factor for factor in (*SLOPES, *between(SLOPES))}
+        slopes = sorted(own for own in about | search.slopes if own > 0)
         sums = tuple(LeastSum(own, search.least(own)) for own in slopes)
         return Envelope(search.least(0.0), search.least(None), sums)
-
-
-def _near(slope: Slope, known: Sequence[Slope]) -> bool:
-    """Whether a slope is about one of those that are known."""
-    if not slope:
-        return slope in known
-    return any(own / NEAR <= slope <= own * NEAR for own in known if own)
-
-
-def _hull(front: Sequence[Mixed]) -> list[Point]:
-    """The corners of the lower left edge of known plans, from the fewest cycles on."""
-    hull = list[Point]()
-    for point in ((own.cycles, own.energy_pj) for own in front):
-        while len(hull) > 1 and _above(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    return hull
-
-
-def _above(one: Point, middle: Point, other: Point) -> bool:
-    """Whether the middle point is on or above the line between the others."""
-    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])
-
-
-def _between(factors: Sequence[float]) -> Iterator[float]:
-    """Yield a factor between each two."""
-    for low, high in pairwise(factors):
-        yield (low * high) ** 0.5

@@ -117,9 +117,14 @@ class PlanSearch:
             ]
 
     def at(
-        self, slope: Slope, last: int = SEARCHED, progress: Callable[["PlanSearch", AtSlope], None] | None = None
+        self,
+        slope: Slope,
+        last: int = SEARCHED,
+        progress: Callable[["PlanSearch", AtSlope], None] | None = None,
+        *,
+        beyond: bool = False,
     ) -> AtSlope:
-        """Search the plans at a slope, each price to the `last` step at most (work.py)."""
+        """Search the plans at a slope, each price to the `last` step at most (work.py); `beyond` the effort, too."""
         jobs = self.options.cluster or self.options.jobs
         options = replace(self.options, jobs=1, cluster=None)
         study = PriceStudy(self.machine, self.mapspace, options, max(ROUNDING, self.gap / 2))
@@ -129,7 +134,7 @@ class PlanSearch:
                 self.latest = best
                 if progress is not None:
                     progress(self, best)
-                if not requests or self._used_up:
+                if not requests or self._late or (self._used_up and not beyond):
                     return best
                 for result in workers.in_order(requests, 1, None):
                     self._learn(requests[result.number], result)
@@ -150,10 +155,14 @@ class PlanSearch:
         return {slope for price in self.prices.every.values() for slope in price.steps if slope is not None}
 
     @property
-    def _used_up(self) -> bool:
-        if self.deadline is not None and time.monotonic() >= self.deadline:
+    def _late(self) -> bool:
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        if late:
             self.statistics.stop(Ended.TIME_LIMIT)
-            return True
+        return late
+
+    @property
+    def _used_up(self) -> bool:
         if self.most_steps is not None and self.statistics.steps >= self.most_steps:
             self.statistics.stop(Ended.EFFORT)
             return True

@@ -150,7 +150,7 @@ class _Plans:
 
         Each part is bounded once, whatever effort is left: without it little may be proven of a plan that is known.
         """
-        for end, beyond in ((None, FAR_END), (0.0, 1 / FAR_END)):
+        for end, beyond in ((None, FAR_END), (0.0, 1 / FAR_END)) if known else ():
             wanted = self._wanted_slope
             outside = wanted > beyond * max(known) if end is None else wanted < beyond * min(known)
             if outside and not self._closed:

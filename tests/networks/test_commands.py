@@ -156,6 +156,14 @@ def test_the_front_of_plans(files):
     assert "a front of plans of" in run(*files, "--fuse", "auto", "--front", "energy,edp").stdout
 
 
+def test_with_no_effort_left_layers_one_by_one_are_the_answer(files):
+    """Effort that ends before the first slope leaves a plan, and a bound."""
+    done = run(*files, "--fuse", "auto", "--effort", "mappings=50,steps=1", "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert 0 <= said["lower_bound"] <= said["edp"] <= said["layer_by_layer"]["edp"]
+
+
 def test_two_processes_find_the_same_plan(files):
     """Prices are searched from nothing each, and learnt in their order."""
     both = [json.loads(run(*files, "--fuse", "auto", "--json", "--jobs", jobs).stdout) for jobs in "12"]

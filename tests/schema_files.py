@@ -11,6 +11,7 @@ from .house import ROOT
 SCHEMAS = ROOT / "docs/schemas"
 PRINTED = {  # by the module that prints them
     "run_map": ("result", "size"),
+    "print_sizes": ("result", "size"),
     "run_group": ("group",),
     "run_graph": ("graph",),
     "run_list": ("library",),

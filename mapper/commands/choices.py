@@ -18,10 +18,11 @@ BACKENDS = ("c", "exo", "tvm")
 DATA_TYPES = ("float32", "float64", "int8", "int32")
 ACTIONS = ("list", "best", "export", "import", "prune")
 SCHEMAS = (
-    *("architecture", "workload", "sweep", "mapping", "transforms", "plan", "result", "group"),
-    *("graph", "size", "library", "group-model"),
-    *("model", "difference", "energy", "check", "sweep-summary", "pareto", "sweep-results", "store", "program"),
-    *("comparison", "certificate", "store-line"),
+    *("architecture", "workload", "sweep", "mapping", "transforms", "plan"),
+    *("network-plan", "result", "group", "graph", "size", "library"),
+    *("group-model", "plan-model", "model", "difference", "energy", "check"),
+    *("sweep-summary", "pareto", "sweep-results", "store", "program", "comparison"),
+    *("certificate", "store-line"),
 )
 REPORT_FORMATS = ("csv", "md", "tex", "png", "svg", "pdf")
 FORMATS = ("timeloop", "timeloop-0.4", "zigzag")

@@ -11,7 +11,7 @@ from ...workloads import InputError
 from ..certificate import LayerProof
 from ..fusion import Standing, StepLayer
 from ..mapping import MappingBatch, Outline
-from ..mapspace import Mapspace
+from ..mapspace import Mapspace, Preset
 from ..model import evaluate, validity
 from ..model.figures import Mapped
 from ..problem import OBJECTIVES, Effort, Goal, Problem, effort_text
@@ -100,7 +100,7 @@ class Solver:
         family = self.family
         problem = Problem(machine, layer.workload(standing.group), family.energies, family.charges)
         try:
-            space = Mapspace(machine, problem.workload, family.preset, distinct=True)
+            space = _mapspace(problem, family.preset)
         except InputError:
             return None, Statistics()
         task, observers = Task(problem, space, self._in_time()), Observers(None, None)
@@ -151,6 +151,17 @@ class Solver:
             return None
         costs = evaluate(batch, task.table, task.charges)
         return batch.take(np.argsort(costs.energy_pj + slope * costs.cycles, kind="stable")[:1])
+
+
+def _mapspace(problem: Problem, preset: Preset) -> Mapspace:
+    """Make the mapspace of distinct loop orders, or of all where there are too many to count.
+
+    Raises InputError where it is empty: only then is no mapping valid.
+    """
+    try:
+        return Mapspace(problem.arch, problem.workload, preset, distinct=True)
+    except InputError:
+        return Mapspace(problem.arch, problem.workload, preset)
 
 
 def _with_few_mappings(limits: Effort) -> Effort:

@@ -12,12 +12,13 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.fusion import Standing
-from ruby_map.mapper.group_search import Family
+from ruby_map.mapper.group_search import Family, solver
+from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
 from ruby_map.mapper.plan_search import Machine, PlanSearch
 from ruby_map.mapper.plan_search.part_gaps import part_gaps
 from ruby_map.mapper.problem import OBJECTIVES, Charges
-from ruby_map.workloads import InputError
+from ruby_map.workloads import Fault, InputError
 
 from ..conftest import DEEP
 from ..fusion.test_search import computes, every_group, front_of, has_room, points_of_group
@@ -250,3 +251,32 @@ def test_what_is_open_of_parts_by_hand():
     gap = 3 * (part.layers.energy_pj - least) / found.energy_pj
     assert part_gaps(search, found, OBJECTIVES["energy"]) == (pytest.approx(gap),)
     assert gap > 0.05
+
+
+def test_layers_whose_loop_orders_are_too_many_to_count_have_mappings(monkeypatch):
+    """Where distinct loop orders cannot be counted all orders are searched: the plan is the same, and its bound."""
+    levels = Storage("L0", "DRAM"), Storage("L1", "SRAM", capacity_bits=640)
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    figures = tuple(LevelEnergy(own.name, *(9.0 - 4 * i,) * 3, 0.0, 1.0, "given") for i, own in enumerate(levels))
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    sizes = {"M": 2, "N": 3, "K": 2}
+    chain_of_two = [
+        {"name": name, "shape": "matmul", "sizes": sizes, "from": {"Inputs": source}} for name, source in ("ax", "ba")
+    ]
+    network = network_of(chain_of_two, {"x": [3, 2]})
+    options = SearchOptions(strategy="optimal", effort="thorough", objective="energy")
+
+    def plan():
+        return explore(arch, network, "ruby", options, table=table, fuse="resident").plan
+
+    counted = plan()
+
+    def too_large(*inputs, distinct=False, **more):
+        if distinct:
+            raise InputError([Fault("layer", None, "", "counting distinct loop orders here needs too much")])
+        return Mapspace(*inputs, **more)
+
+    monkeypatch.setattr(solver, "Mapspace", too_large)
+    found = plan()
+    assert found.saved > 0
+    assert (found.value, found.lower_bound, found.optimal) == (counted.value, counted.lower_bound, True)

@@ -156,7 +156,7 @@ class Solver:
 def _mapspace(problem: Problem, preset: Preset) -> Mapspace:
     """Make the mapspace of distinct loop orders, or of all where there are too many to count.
 
-    Raises InputError where it is empty: only then is no mapping valid.
+    Raises InputError where it is empty, or where all orders are too many, too.
     """
     try:
         return Mapspace(problem.arch, problem.workload, preset, distinct=True)

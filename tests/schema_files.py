@@ -13,6 +13,7 @@ PRINTED = {  # by the module that prints them
     "run_map": ("result", "size"),
     "print_sizes": ("result", "size"),
     "run_group": ("group",),
+    "run_pipeline": ("pipeline",),
     "run_graph": ("graph",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),

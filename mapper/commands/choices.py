@@ -19,7 +19,7 @@ DATA_TYPES = ("float32", "float64", "int8", "int32")
 ACTIONS = ("list", "best", "export", "import", "prune")
 SCHEMAS = (
     *("architecture", "workload", "sweep", "mapping", "transforms", "plan"),
-    *("network-plan", "result", "group", "graph", "size", "library"),
+    *("network-plan", "result", "group", "pipeline", "graph", "size", "library"),
     *("group-model", "plan-model", "model", "difference", "energy", "check"),
     *("sweep-summary", "pareto", "sweep-results", "store", "program", "comparison"),
     *("certificate", "store-line"),

@@ -250,6 +250,18 @@ class MapRequest(SearchRequest):
         float | None,
         typer.Option(metavar="PJ", help="With --fuse: plans of so much energy at most.", rich_help_panel=_SEARCH),
     ] = None
+    pipeline: Annotated[
+        str,
+        typer.Option(
+            metavar="AXIS",
+            help="Divide the cores along this axis among the layers of a chain, with --items.",
+            rich_help_panel=_SEARCH,
+        ),
+    ] = ""
+    items: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="For --pipeline: items one after another.", rich_help_panel=_SEARCH),
+    ] = None
     graph: Annotated[
         bool,
         typer.Option(

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,10 +43,14 @@ from .print_sizes import print_sizes
 from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
 from .run_group import TAKEN, search_group
+from .run_pipeline import TAKEN as TAKEN_BY_PIPELINES
+from .run_pipeline import search_pipeline
 from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
 OTHERS |= {"check": "ARCH WORKLOAD CERTIFICATE", "store": "FILE list"}
+
+Search = Callable[[MapRequest, tuple[Architecture, Workload | Network, EnergyTable], SearchOptions], int]
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,9 @@ def run(request: MapRequest) -> int:
     if arch in OTHERS and not os.path.exists(arch):
         raise InputError(option_fault(arch, f"is a command of its own: ruby-{arch} {request.workload or OTHERS[arch]}"))
     if request.group or "group" in request.given:
-        return run_group(request)
+        return _run_beside(request, "group", TAKEN, search_group)
+    if {"pipeline", "items"} & request.given:
+        return _run_beside(request, "pipeline", TAKEN_BY_PIPELINES, search_pipeline)
     job = Job.of(request)
     for note in job.notes:
         print_message(f"note: {note}")
@@ -186,9 +192,16 @@ def run(request: MapRequest) -> int:
     return job.search()
 
 
-def run_group(request: MapRequest) -> int:
-    """Search layers of a network as one fused group. Raises InputError with every fault."""
-    faults = list[Fault](clashes(request, TAKEN, "does not go with --group yet: leave it out"))
+def _run_beside(request: MapRequest, option: str, taken: Collection[str], search: Search) -> int:
+    """Do a search that an option asks for, of its own kind. Raises InputError with every fault."""
+    faults = list[Fault](clashes(request, taken, f"does not go with --{option} yet: leave it out"))
+    if option == "pipeline":
+        needed = {"pipeline": "needs --items, how many follow each other", "items": "goes with --pipeline AXIS"}
+        faults += [
+            option_fault(name, needed[name])
+            for name in needed
+            if not needed.keys() <= request.given and name in request.given
+        ]
     files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
     options = search_options(request, files, faults)
     faults += costs(request).faults()
@@ -196,7 +209,7 @@ def run_group(request: MapRequest) -> int:
     loaded = _loaded(request, options, faults)
     if faults or loaded is None:
         raise InputError(dict.fromkeys(faults))
-    return search_group(request, loaded, options)
+    return search(request, loaded, options)
 
 
 def _status(result: Result | NetworkResult) -> int:

@@ -24,6 +24,7 @@ from .graphs import Graph
 from .groups import CheckedGroup, Group, GroupModel
 from .inputs import mapping_schema, network_plan_schema, plan_schema, sweep_schema, transforms_schema
 from .network_plans import PlanModel
+from .pipelines import Pipeline
 from .results import Best, Layer, Model, Network
 from .sweeps import Pareto, Results, Summary
 
@@ -39,6 +40,7 @@ INPUTS: Mapping[str, Callable[[], Schema]] = {
 OUTPUTS: Mapping[str, object] = {
     "result": Network | Layer,  # ruby-map --json, stats.json
     "group": Group,  # ruby-map --group --json
+    "pipeline": Pipeline,  # ruby-map --pipeline --json
     "graph": Graph,  # ruby-map --graph --json
     "size": MapspaceSizes | MapspaceSize,  # ruby-map --size --json
     "library": Library,  # ruby-map --list --json

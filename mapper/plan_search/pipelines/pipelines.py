@@ -1,0 +1,166 @@
+"""Searches the best pipeline of a chain by EDP, energy or delay: at slopes that matter, with a bound of all."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ...bounds.sums import Envelope, LeastSum, Limits
+from ...fusion import GroupCosts, Standing
+from ...model.figures import Mapped
+from ...networks import PartCosts, Pipeline, PlacedPart, Stage, movements
+from ...problem import EFFORTS, ROUNDING, Objective
+from ...search.outcome import Ended, Statistics
+from .search import AtSlope, Chosen, PipelineSearch
+
+GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
+THOROUGH = EFFORTS["thorough"].steps or 0
+SHARE = 6  # pipelines have the steps of so many layers for each of the different layers
+MOST_SLOPES = 4  # at which pipelines are searched
+NEAR = 1.03  # slopes within this factor are the same
+SLOPES = tuple(1.19**i for i in range(-5, 6))  # times that of the best: at these all pipelines are bounded
+
+
+@dataclass(frozen=True, eq=False)
+class PipelineOutcome:
+    """The result of a search of pipelines."""
+
+    best: Pipeline
+    lower_bound: float  # no pipeline is below, by the objective
+    statistics: Statistics
+    searched: int  # prices of parts that were bounded or searched
+
+
+def search_pipelines(search: PipelineSearch, objective: Objective) -> PipelineOutcome:
+    """Search the pipelines of a chain; all parts in turn on all cores, with the known mappings, are one of them.
+
+    Ctrl-C ends the search with the best so far.
+    """
+    return _Pipelines(search, objective).run()
+
+
+def in_turn(search: PipelineSearch, mapped: Mapping[str, Mapped]) -> Pipeline:
+    """Count all parts in turn on all cores, with these mappings of the layers by name."""
+    stage, machine = list[Chosen](), search.machines[-1]
+    for placed in search.placed:
+        costs = None
+        if placed.part.group is not None:
+            standing = Standing(placed.part.group, machine.arch)
+            layers = standing.layers
+            own = dict.fromkeys(layers, mapped[placed.part.layers[0]])
+            costs = GroupCosts(standing, machine.energies, machine.charges, layers, own)
+        stage.append(Chosen(placed, search.cores.axis.size, costs))
+    return _pipeline(search, (tuple(stage),))
+
+
+class _Pipelines:
+    """A search."""
+
+    def __init__(self, search: PipelineSearch, objective: Objective) -> None:
+        self.search, self.objective = search, objective
+        self.best = in_turn(search, {name: known.mapped for name, known in search.known.items()})
+        seconds, steps = search.options.limits.seconds, search.options.limits.steps
+        search.gap = GAP if steps is not None and steps < THOROUGH else 0.0
+        search.deadline = None if seconds is None else time.monotonic() + seconds
+        layers = {group for group in search.groups if group is not None}
+        search.most_steps = None if steps is None else SHARE * steps * len(layers)
+        self.slopes = set[float]()
+        self._proven: tuple[object, Envelope] | None = None  # what it was made of
+
+    def run(self) -> PipelineOutcome:
+        began, statistics = time.monotonic(), self.search.statistics
+        try:
+            self._search()
+            if not statistics.ended:
+                statistics.stop(Ended.SEEN_ALL if self._closed else Ended.EFFORT)
+        except KeyboardInterrupt:
+            self._take(self.search.latest)
+            statistics.stop(Ended.INTERRUPTED)
+        statistics.seconds = time.monotonic() - began
+        return PipelineOutcome(self.best, self.lower_bound, statistics, self.search.searched)
+
+    def _search(self) -> None:
+        by_energy, by_cycles = self.objective.powers
+        if not self._value(self.best):
+            return  # nothing is below 0
+        if not (by_energy and by_cycles):
+            self._take(self.search.at(0.0 if by_energy else None))
+            return
+        slope, known = self.best.energy_pj / self.best.cycles, list[float]()
+        while len(known) < MOST_SLOPES and not self.search.statistics.ended and not self._closed:
+            self._take(self.search.at(slope))
+            known.append(slope)
+            self.slopes.add(slope)
+            wanted = self._next_slope(known)
+            if wanted is None:
+                return
+            slope = wanted
+
+    def _next_slope(self, known: list[float]) -> float | None:
+        """The slope of the best pipeline, or of the point where the bound is; None: both were tried."""
+        points = [(float(self.best.cycles), self.best.energy_pj), self.envelope.least(self.objective, Limits()).point]
+        for cycles, energy_pj in (point for point in points if point is not None):
+            slope = energy_pj / cycles if cycles and energy_pj else 0.0
+            if slope and not any(own / NEAR <= slope <= own * NEAR for own in known):
+                return slope
+        return None
+
+    def _take(self, at: AtSlope | None) -> None:
+        """Let the best pipeline at a slope be the best of all, if it is."""
+        if at is not None and at.stages:
+            own = _pipeline(self.search, at.stages)
+            if self._value(own) < self._value(self.best) * (1 - ROUNDING):
+                self.best = own
+
+    def _value(self, own: Pipeline) -> float:
+        return self.objective.value(own.energy_pj, float(own.cycles))
+
+    @property
+    def _closed(self) -> bool:
+        return self.lower_bound >= self._value(self.best) * (1 - ROUNDING)
+
+    @property
+    def lower_bound(self) -> float:
+        """What no pipeline is below."""
+        return min(self.envelope.least(self.objective, Limits()).value, self._value(self.best))
+
+    @property
+    def envelope(self) -> Envelope:
+        """What is proven of energy and cycles, at the slopes that were searched and others about."""
+        made_of = self.search.searched, len(self.slopes), self.best
+        if self._proven is None or self._proven[0] != made_of:
+            own = self.best.energy_pj / self.best.cycles if self.best.cycles else 0.0
+            slopes = sorted(slope for slope in {own * factor for factor in SLOPES} | self.slopes if slope > 0)
+            sums = tuple(LeastSum(slope, self.search.least(slope)) for slope in slopes)
+            self._proven = made_of, Envelope(self.search.least(0.0), self.search.least(None), sums)
+        return self._proven[1]
+
+
+def _pipeline(search: PipelineSearch, stages: tuple[tuple[Chosen, ...], ...]) -> Pipeline:
+    """Make the pipeline of these stages, and count it anew."""
+    made = tuple(_stage(search, stage) for stage in stages)
+    pipeline = Pipeline(made, search.items, search.leak_pj)
+    faults = pipeline.faults(search.cores, [name for placed in search.placed for name in placed.part.names])
+    assert not faults, "; ".join(faults)
+    return pipeline
+
+
+def _stage(search: PipelineSearch, stage: tuple[Chosen, ...]) -> Stage:
+    cores = stage[0].cores
+    machine = search.machines[cores - 1]
+    costs = []
+    for own in stage:
+        layers = None
+        if own.costs is not None:
+            assert own.placed.part.group is not None, "it has a layer"
+            standing = Standing(own.placed.part.group, machine.arch)
+            mapped = {layer: _named(before, own.placed) for layer, before in own.costs.mapped.items()}
+            layers = GroupCosts(standing, machine.energies, machine.charges, standing.layers, mapped)
+        moved = tuple(movements(own.placed, machine.arch, drain_reads=machine.charges.drain_reads))
+        costs.append(PartCosts(layers, moved, machine.arch, machine.energies, machine.charges))
+    return Stage(cores, tuple(own.placed for own in stage), tuple(costs))
+
+
+def _named(mapped: Mapped, placed: PlacedPart) -> Mapped:
+    """Give a mapping the name of its layer."""
+    assert placed.part.group is not None, "it has a layer"
+    return replace(mapped, batch=replace(mapped.batch, workload=placed.part.group.stages[0]))

@@ -1,0 +1,5 @@
+"""Results of pipelines."""
+
+from .pipeline_result import PipelineResult
+
+__all__ = ["PipelineResult"]

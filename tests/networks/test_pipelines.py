@@ -52,6 +52,20 @@ def every_pipeline(points, items, leak_pj):
     return front_of(found)
 
 
+def test_some_cores_have_their_share_of_memories_outside():
+    """Capacity and bandwidths outside the axis in proportion, all inside and all energies as they are."""
+    inner = Storage("L2", "regfile", capacity_bits=160, read_bandwidth=2.0)
+    outer = Storage("L1", "SRAM", capacity_bits=1000, read_bandwidth=6.0, fanout=(Axis("one", 2), Axis("core", 3)))
+    arch = Architecture("m", (Storage("L0", "DRAM", write_bandwidth=9.0), outer, inner), Compute("MAC", "intmac"))
+    cores = Cores.of(arch, "core")
+    assert cores.part(3) is arch
+    part = cores.part(2)
+    assert [own.capacity_bits for own in part.levels] == [None, 666, 160]
+    assert [own.read_bandwidth for own in part.levels] == [None, 4.0, 2.0]
+    assert [own.write_bandwidth for own in part.levels] == [6.0, None, None]
+    assert [(axis.name, axis.size) for axis in part.levels[1].fanout] == [("one", 2), ("core", 2)]
+
+
 costs_of_parts = st.tuples(st.integers(0, 30).map(float), st.integers(0, 30).map(float))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ..workloads import SHAPES, Document, Fault, InputError, Keys, Workload, near
+from ..workloads.block_scales import blocks_of, scales_of
 from .loop_constraint import FactorRule, LoopConstraint
 from .spec import Architecture
 
@@ -63,17 +64,19 @@ def _timeloop_places(document: Document, place: str) -> Iterator[Keys]:
 
 def known_tensors(workload: Workload) -> frozenset[str]:
     """The tensors that a constraint may name: those of `workload`, or of all shapes where it names them as they do."""
-    names = frozenset(tensor.name for tensor in workload.tensors)
-    return SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else names
+    scales = frozenset(tensor.name for tensor in workload.tensors if tensor.scale_of)
+    names = frozenset(tensor.name for tensor in workload.tensors) - scales
+    return (SHAPE_TENSORS if SHAPE_TENSORS.issuperset(names) else names) | scales
 
 
 def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[Misfit]:
     names = [tensor.name for tensor in workload.tensors]
     known = known_tensors(workload)
+    taken = known | {scales_of(name) for name in known}  # those of other layers of the network, too
     for level in arch.levels:
         lists = {"keep": level.keep, "bypass": level.bypass, "tensor_bits": dict(level.tensor_bits).keys()}
         for key, used in lists.items():
-            for name in sorted(used - known):
+            for name in sorted(used - taken):
                 has = f"workload {workload.name} has {', '.join(names)}"
                 yield f"{level.name}.{key}", name, f'unknown tensor "{name}"; {has}{near(name, names)}'
 
@@ -85,7 +88,7 @@ def _named_dims(constraint: LoopConstraint) -> set[str]:
 
 def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[Misfit]:
     for slot in arch.slots:
-        for dim in sorted(_named_dims(slot.constraint) - set(known)):
+        for dim in sorted(_named_dims(slot.constraint).difference(known, map(blocks_of, known))):
             yield slot.name, dim, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
 
 

@@ -28,8 +28,11 @@ class BitForm:
     multiplier_pj: float  # per bit of one factor and bit of the other
 
     def pj(self, workload: Workload) -> float:
-        """The energy of one MAC. Of several inputs the two widest are multiplied, a single one with itself."""
-        inputs = sorted((t.word_bits or self.word_bits for t in workload.tensors if not t.output), reverse=True)
+        """The energy of one MAC. Of several inputs the two widest are multiplied, a single one with itself.
+
+        Scales of blocks are no factors: a block is scaled once its products are added up.
+        """
+        inputs = sorted((tensor.word_bits or self.word_bits for tensor in workload.factors), reverse=True)
         factors = (*inputs, *inputs)[:2] if len(inputs) < 2 else inputs[:2]
         total = workload.output.word_bits or self.word_bits
         return self.adder_pj * total + self.multiplier_pj * factors[0] * factors[1]

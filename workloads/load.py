@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field
 
+from .block_scales import BlockScaled, scaled, scaled_by_default, unused_default
 from .checking import IntExpr, Section, check
 from .edges import EdgesReader, Linked
 from .faults import Fault, InputError, InputNote, InputWarning
@@ -44,6 +45,7 @@ class Reference(Counted):
     """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
 
     layer: str
+    block_scaled: dict[str, BlockScaled] | None = None
 
 
 class NetworkFile(Section):
@@ -52,6 +54,7 @@ class NetworkFile(Section):
     name: Name | None = None
     tokens: Annotated[IntExpr, Field(ge=1, lt=2**62)] | None = None
     inputs: dict[Name, Annotated[tuple[Size, ...], Field(min_length=1)]] = {}  # what nobody here makes: its sizes
+    block_scaled: dict[str, BlockScaled] = {}  # of all layers that say nothing of it, where nobody here makes a tensor
     layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
 
 
@@ -121,6 +124,8 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
         at: Keys = ("layers", index)
         try:
             entry = _entry(document, at, folder)
+            if isinstance(entry[1], Workload) and isinstance(entry[2], Counted):
+                entry = at, _scaled(document, at, (entry[1], entry[2]), network), entry[2]
         except InputError as error:
             faults += error.faults
             continue
@@ -139,11 +144,22 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
             every.append((work, said.count))
     if not every and not faults:
         faults.append(document.fault(("layers",), "must have at least one layer beside operations"))
+    if not faults:
+        faults += unused_default(document, network.block_scaled, [work for work, _ in every])
     if faults := faults + reader.faults:
         raise InputError(faults)
     operations, inputs = tuple(reader.operations), tuple(network.inputs.items())
     name = network.name or default_name
     return Network(name, tuple(every), network.tokens, tuple(reader.edges), operations, inputs)
+
+
+def _scaled(document: Document, at: Keys, entry: tuple[Workload, Counted], network: NetworkFile) -> Workload:
+    """The layer at `at` with the scales that its entry or the network asks for. Raises InputError with its faults."""
+    work, said = entry
+    given: dict[str, BlockScaled] | None = getattr(said, "block_scaled", None)
+    if given is None:
+        return scaled_by_default(document, at, work, network.block_scaled, said.source)
+    return scaled(document, at, work, given) if isinstance(said, Reference) else work  # others are as they were read
 
 
 def _entry(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
+from .block_scales import BlockScaled, block_scaled
 from .checking import IntExpr, Section
 from .expressions import linear
 from .hints import of_input, of_layer
@@ -62,6 +63,7 @@ class ExplicitLayer(Section):
     dims: dict[Word, Size]
     coefficients: dict[Word, Size] = {}
     tensors: dict[Word, TensorSection]
+    block_scaled: dict[str, BlockScaled] | None = None
 
 
 class ShapedLayer(Section):
@@ -73,6 +75,7 @@ class ShapedLayer(Section):
     stride: Steps | None = None
     dilation: Steps | None = None
     word_bits: dict[str, Bits] = {}
+    block_scaled: dict[str, BlockScaled] | None = None
 
 
 def _shape_faults(layer: ShapedLayer) -> Iterator[Located]:
@@ -244,7 +247,7 @@ def size_faults(workload: Workload, sizes_key: str) -> Iterator[Located]:
 
 def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") -> tuple[Workload | None, list[Located]]:
     """The workload of a layer, and the faults of the layer; None where there are any."""
-    shape, sizes_key = "", "dims"
+    shape, sizes_key, scaled = "", "dims", layer.block_scaled
     if isinstance(layer, ShapedLayer):
         if faults := list(_shape_faults(layer)) or list(_value_faults(layer)):
             return None, faults
@@ -262,5 +265,7 @@ def make_workload(layer: ExplicitLayer | ShapedLayer, default_name: str = "") ->
     )
     dims = layer.dims
     workload = Workload(layer.name or default_name, tuple(dims), tuple(dims.values()), tensors, shape)
-    faults = list(size_faults(workload, sizes_key))
-    return (None if faults else workload), faults
+    if faults := list(size_faults(workload, sizes_key)):
+        return None, faults
+    divided, faults = block_scaled(workload, scaled or {})
+    return divided, [(("block_scaled", *path), message) for path, message in faults]

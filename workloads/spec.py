@@ -35,6 +35,9 @@ class Tensor:
     word_bits: int | None = None  # None: the word width of the level that holds it
     # of the output: it holds sums before the layer, to which it adds; the first update of a word reads it, too
     accumulates: bool = field(default=False, metadata={"later": True})
+    # the tensor whose elements, block by block, share the scales that this one has (block_scales.py): MACs multiply
+    # elements, and scales are no operand whose width they pay for
+    scale_of: str = field(default="", metadata={"later": True})
 
     @property
     def begins_empty(self) -> bool:
@@ -108,6 +111,17 @@ class Workload:
     @property
     def output(self) -> Tensor:
         return next(tensor for tensor in self.tensors if tensor.output)
+
+    @cached_property
+    def factors(self) -> tuple[Tensor, ...]:
+        """The inputs that a MAC multiplies: all but scales."""
+        return tuple(tensor for tensor in self.tensors if not (tensor.output or tensor.scale_of))
+
+    @cached_property
+    def block_dims(self) -> frozenset[str]:
+        """The dims that count the elements of a block with one scale."""
+        dims = {tensor.name: tensor.dims for tensor in self.tensors}
+        return frozenset(dim for own in self.tensors if own.scale_of for dim in dims[own.scale_of] - own.dims)
 
     @property
     def output_sizes(self) -> tuple[int, ...]:

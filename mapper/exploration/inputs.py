@@ -7,6 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from ...arch import Architecture, arch_documents, check_fit, library_archs, load_arch, with_base
+from ...arch.block_scales import with_scales
 from ...workloads import (
     Fault,
     InputError,
@@ -42,7 +43,7 @@ def load(
     faults += workload_faults
     if machine is None or work is None:
         raise InputError(dict.fromkeys(faults))  # a file may be both inputs
-    machine = _of_all_layers(machine, arch, work, more)
+    machine = with_scales(_of_all_layers(machine, arch, work, more), layers_of(work))
     source = arch.name if isinstance(arch, Architecture) else os.fspath(arch)
     for layer in distinct_layers(work):
         faults += [Fault(layer.name, None, "", message) for _, message in size_faults(layer, "")]

@@ -14,12 +14,12 @@ def mac_line(arch: Architecture, workload: Workload, table: EnergyTable) -> str:
     if all(tensor.word_bits is None for tensor in workload.tensors):
         return ""
     unit = arch.compute.word_bits
-    inputs = " x ".join(f"{tensor.word_bits or unit}" for tensor in workload.tensors if not tensor.output)
+    inputs = " x ".join(f"{tensor.word_bits or unit}" for tensor in workload.factors)
     total = workload.output.word_bits or unit
     pj = f"{table.compute.mac_pj(workload):.4g} pJ"
     if table.compute.by_bits is None:
         return f"MAC          {inputs} bits, sums of {total}: {pj}, as given for all widths"
-    wide = max(tensor.word_bits or unit for tensor in workload.tensors if not tensor.output) > unit
+    wide = max(tensor.word_bits or unit for tensor in workload.factors) > unit
     more = f"; wider than the units of {unit} bits, yet one MAC a cycle" if wide else ""
     return f"MAC          {inputs} bits, sums of {total}: {pj}{more}"
 
@@ -53,9 +53,10 @@ def narrow_sums(batch: MappingBatch, costs: Costs) -> list[str]:
 
 
 def _needed(workload: Workload) -> tuple[int, str]:
-    """The bits of an exact sum, and their parts; 0 where the widths of the inputs are not given."""
-    inputs = [tensor.word_bits for tensor in workload.tensors if not tensor.output]
-    if None in inputs:
+    """The bits of an exact sum, and their parts; 0 where the widths of the inputs are not given, or blocks have scales:
+    elements are floats then, or sums of blocks are scaled apart."""
+    inputs = [tensor.word_bits for tensor in workload.factors]
+    if None in inputs or workload.block_dims:
         return 0, ""
     widths = [bits for bits in inputs if bits is not None]
     products = prod(workload.size(dim) for dim in workload.dims if dim not in workload.output.dims)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ...arch import check_fit
+from ...arch.block_scales import with_scales
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
 from ..exploration import distinct_layers
 from .energy import Energies
@@ -59,7 +60,7 @@ def _of_design(plan: Plan, design: int, faults: Iterable[Fault]) -> list[Fault]:
 def _fit_faults(document: Document, plan: Plan, design: int, workload: Workload | Network) -> list[Fault]:
     """Why a workload cannot be mapped on a design."""
     try:
-        machine = plan.arch(design)
+        machine = with_scales(plan.arch(design), distinct_layers(workload))
     except ExpressionError as error:
         return [document.fault(("parameters",), str(error))]
     except InputError as error:

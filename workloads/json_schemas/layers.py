@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ..block_scales import FORMATS
 from ..load import CountedExplicit, CountedShaped, NetworkFile, Reference
 from ..named_shapes import SHAPES
 from ..operations import OperationEntry
@@ -16,6 +17,10 @@ TOLD = {
     "ShapedLayer.stride": "By how many inputs a window moves: one number, or one for each window. 1 if left out.",
     "ShapedLayer.dilation": "By how many inputs weights stand apart: one number, or one per window. 1 if left out.",
     "ShapedLayer.word_bits": "The width of a tensor's words in bits, by its name; else the machine's.",
+    "ShapedLayer.block_scaled": "Tensors in block-scaled formats, as {Weights: {format: mxfp4}}.",
+    "ExplicitLayer.block_scaled": "Tensors in block-scaled formats, as {Weights: {format: mxfp4, along: K}}.",
+    "BlockScaled.format": "The format: 32 elements share a scale of 8 bits.",
+    "BlockScaled.along": "The dim along which blocks run; else the first of the tensor that is summed over.",
     "ExplicitLayer.name": "The layer's name, without blanks and slashes; else that of the file.",
     "ExplicitLayer.dims": "The size of each dim.",
     "ExplicitLayer.coefficients": "Numbers that projections may use by name, such as a stride.",
@@ -37,6 +42,7 @@ TOLD = {
     "CountedShaped.count": "How often the network has this layer.",
     "CountedExplicit.count": "How often the network has this layer.",
     "Reference.layer": "A layer of the library, as resnet50/fc, or the file of a layer beside this one.",
+    "Reference.block_scaled": "Tensors in block-scaled formats, as {Weights: {format: mxfp4}}.",
     "Reference.count": "How often the network has this layer.",
     "NetworkFile.name": "The network's name; else that of the file.",
     "NetworkFile.tokens": "Of a language model: the tokens that a run takes in (a prompt) or makes, for tokens/s.",
@@ -46,6 +52,7 @@ TOLD = {
     "OperationEntry.from": "What it reads: layers and operations above, inputs of the network.",
     "OperationEntry.sizes": "The sizes of its output, where they are not those of its input.",
     "OperationEntry.count": "How often the network has this operation.",
+    "NetworkFile.block_scaled": "Inputs of all layers in block-scaled formats, where nobody here makes them.",
     "NetworkFile.layers": "The layers and operations in their order.",
 }
 _STEP: Schema = {"anyOf": [{"type": "integer", "minimum": 1}, EXPRESSION]}
@@ -72,6 +79,7 @@ def workload_schema() -> Schema:
         parts[name]["properties"]["shape"]["enum"] = list(SHAPES)
     layers = parts["NetworkFile"]["properties"]["layers"]
     parts["OperationEntry"]["properties"]["op"]["enum"] = list(OPERATORS)
+    parts["BlockScaled"]["properties"]["format"]["enum"] = list(FORMATS)
     layers["items"] = _first(
         ("op", "OperationEntry"), ("layer", "Reference"), ("shape", "CountedShaped"), last="CountedExplicit"
     )

@@ -37,7 +37,8 @@ def padded(arch: Architecture, workload: Workload) -> Workload:
     """
     rules = perfect_rules(arch, workload)
     axes = [(index, slot.axis.size) for index, slot in enumerate(arch.slots) if slot.axis is not None]
-    takers = [[None, *(d for d in sorted(rules.loops[i]) if rules.bounds(i, d)[1] >= size)] for i, size in axes]
+    fixed = {workload.dims.index(dim) for dim in workload.block_dims}  # a block has the elements of its format
+    takers = [[None, *(d for d in sorted(rules.loops[i] - fixed) if rules.bounds(i, d)[1] >= size)] for i, size in axes]
     places = [size for _, size in axes]
     if prod(map(len, takers)) <= MOST_CHOICES:
         best = _cheapest(rules, places, product(*takers))

@@ -28,6 +28,7 @@ from .yaml_files import read_yaml
 
 LIBRARY = Path(__file__).parent
 
+Scaled = dict[str, BlockScaled]
 Count = Annotated[IntExpr, Field(ge=1, lt=2**31)]
 
 
@@ -45,7 +46,7 @@ class Reference(Counted):
     """A layer of a network that stands elsewhere: in a file relative to that of the network, or in the library."""
 
     layer: str
-    block_scaled: dict[str, BlockScaled] | None = None
+    block_scaled: Scaled | None = None
 
 
 class NetworkFile(Section):
@@ -54,7 +55,7 @@ class NetworkFile(Section):
     name: Name | None = None
     tokens: Annotated[IntExpr, Field(ge=1, lt=2**62)] | None = None
     inputs: dict[Name, Annotated[tuple[Size, ...], Field(min_length=1)]] = {}  # what nobody here makes: its sizes
-    block_scaled: dict[str, BlockScaled] = {}  # of all layers that say nothing of it, where nobody here makes a tensor
+    block_scaled: Scaled = {}  # of all layers that say nothing of it, where nobody here makes a tensor
     layers: Annotated[tuple[dict[str, Any], ...], Field(min_length=1)]
 
 
@@ -123,9 +124,7 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
     for index in range(len(network.layers)):
         at: Keys = ("layers", index)
         try:
-            entry = _entry(document, at, folder)
-            if isinstance(entry[1], Workload) and isinstance(entry[2], Counted):
-                entry = at, _scaled(document, at, (entry[1], entry[2]), network), entry[2]
+            entry = _entry(document, at, folder, network.block_scaled)
         except InputError as error:
             faults += error.faults
             continue
@@ -153,17 +152,17 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
     return Network(name, tuple(every), network.tokens, tuple(reader.edges), operations, inputs)
 
 
-def _scaled(document: Document, at: Keys, entry: tuple[Workload, Counted], network: NetworkFile) -> Workload:
+def _scaled(document: Document, at: Keys, entry: tuple[Workload, Counted], default: Scaled) -> Workload:
     """The layer at `at` with the scales that its entry or the network asks for. Raises InputError with its faults."""
     work, said = entry
-    given: dict[str, BlockScaled] | None = getattr(said, "block_scaled", None)
+    given: Scaled | None = getattr(said, "block_scaled", None)
     if given is None:
-        return scaled_by_default(document, at, work, network.block_scaled, said.source)
+        return scaled_by_default(document, at, work, default, said.source)
     return scaled(document, at, work, given) if isinstance(said, Reference) else work  # others are as they were read
 
 
 def _entry(
-    document: Document, at: Keys, folder: Path
+    document: Document, at: Keys, folder: Path, default: Scaled
 ) -> tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]:
     """A layer at `at` and how it stands in its network; or an operation with its name. Raises InputError."""
     data, place = document.get(at), int(at[-1]) + 1
@@ -171,8 +170,10 @@ def _entry(
         operation = check(document, OperationEntry, at)
         return at, operation.name or f"{operation.op}_{place}", operation
     if isinstance(data, dict) and "layer" in data:
-        return at, *_referenced(document, at, folder)
-    return at, *_layer(document, at, f"layer_{place}", counted=True)
+        work, said = _referenced(document, at, folder)
+    else:
+        work, said = _layer(document, at, f"layer_{place}", counted=True)
+    return at, _scaled(document, at, (work, said), default), said
 
 
 def read_workload(path: Path) -> Workload | Network:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from .block_scales import blocks_of, joined_ranks
 from .networks import Edge
 from .spec import Rank, Workload
 
@@ -45,7 +46,8 @@ def linked(made: Made, consumer: Workload, tensor: str, pad: Mapping[str, tuple[
     split. `pad` has the zeros before and after, by a dim of the window. Raises FitError.
     """
     read = next(own for own in consumer.tensors if own.name == tensor)
-    every = [_Read(rank, consumer, pad) for rank in read.ranks]
+    divided = not read.dims.isdisjoint(consumer.block_dims)  # into blocks: a rank of the producer is two ranks here
+    every = [_Read(rank, consumer, pad) for rank in joined_ranks(consumer, read)]
     pairs = _paired(made.ranks, every)
     if pairs is None and not _split(made.sizes, every):
         have = " x ".join(f"{dim}={size}" for dim, size in made.ranks)
@@ -53,7 +55,7 @@ def linked(made: Made, consumer: Workload, tensor: str, pad: Mapping[str, tuple[
         raise FitError(
             f"{consumer.name} reads {tensor}[{want}], and {made.name} makes [{have}]{_hint(made.ranks, every)}"
         )
-    if pairs is None or not made.layer:
+    if pairs is None or not made.layer or divided:
         return Edge(made.name, consumer.name, tensor, whole=True)
     ranks = tuple((dim, own.zeros[0] if dim is not None else 0) for dim, own in zip(pairs, every, strict=True))
     return Edge(made.name, consumer.name, tensor, ranks)
@@ -63,12 +65,14 @@ class _Read:
     """A rank of a tensor that a layer reads."""
 
     def __init__(self, rank: Rank, layer: Workload, pad: Mapping[str, tuple[int, int]]) -> None:
+        blocks = {blocks_of(dim) for dim in layer.block_dims}
+        own = [term for term in rank if term.dim not in blocks]  # the dims before they were divided in blocks
         self.extent = sum(term.coef * (layer.size(term.dim) - 1) for term in rank) + 1
         self.zeros = next((pad[term.dim] for term in rank if term.dim in pad), (0, 0))
-        self.dims = [term.dim for term in rank]
-        steps = [term.coef for term in rank if term.dim in layer.output.dims]
-        self.step = steps[0] if steps and (len(rank) > 1 or steps[0] > 1) else 1  # a window may leave the last words
-        self.plain = len(rank) == 1 and steps in ([], [1]) and not any(self.zeros)  # one dim, and no padding
+        self.dims = [term.dim for term in own]
+        steps = [term.coef for term in own if term.dim in layer.output.dims]
+        self.step = steps[0] if steps and (len(own) > 1 or steps[0] > 1) else 1  # a window may leave the last words
+        self.plain = len(own) == 1 and steps in ([], [1]) and not any(self.zeros)  # one dim, and no padding
         self.text = f"{'+'.join(self.dims)}={self.extent}"
 
     def fits(self, size: int) -> bool:

@@ -99,6 +99,27 @@ def test_a_network_says_it_of_all_inputs_that_nobody_in_it_makes(tmp_path):
     assert [(edge.consumer, edge.whole) for edge in network.edges if edge.consumer == "scores"][0] == ("scores", False)
 
 
+HANDED = """\
+inputs: {values: [8, 8, 4]}
+block_scaled: {Weights: {format: mxfp4}}
+layers:
+  - {name: context, shape: attention_context, sizes: {B: 8, H: 1, N: 1, M: 8, K: 4}, from: {Weights: values}}
+  - {name: output, shape: matmul, sizes: {M: 4, N: 1, K: 64}, from: {Inputs: context}}
+  - {name: conv, shape: conv2d, sizes: {M: 32, C: 64, P: 3, Q: 3, R: 3, S: 3}}
+  - {name: last, shape: conv2d, sizes: {M: 2, C: 32, P: 3, Q: 3, R: 3, S: 3}, from: {Inputs: conv}, pad: {P: 1, Q: 1}}
+"""
+
+
+def test_layers_are_handed_tensors_whose_dims_they_divide(tmp_path):
+    """As without scales: heads and their words joined, zeros around windows; a wrong size is told by the old dim."""
+    network = read(tmp_path, HANDED)
+    edges = {edge.consumer: edge for edge in network.edges}
+    assert edges["output"].whole
+    assert edges["last"].whole
+    with pytest.raises(InputError, match=r"output reads Inputs\[N=1 x K=96\], and context makes"):
+        read(tmp_path, HANDED.replace("K: 64", "K: 96"))
+
+
 BAD = {
     MATMUL + "block_scaled: {Weights: {format: mxfp5}, Weight: {format: mxfp4}}": [
         "3: block_scaled.Weights.format: must be one of mxfp4, mxfp6, mxfp8, mxint8; "

@@ -68,6 +68,14 @@ def block_scaled(workload: Workload, said: Mapping[str, BlockScaled]) -> tuple[W
     return replace(workload, tensors=tuple(tensors)), []
 
 
+def joined_ranks(workload: Workload, tensor: Tensor) -> list[Rank]:
+    """The ranks of a tensor with one rank for each dim that is divided in blocks: K_blocks * 32 + K."""
+    blocks = {blocks_of(dim): dim for dim in workload.block_dims}
+    ranks = [rank for rank in tensor.ranks if not (len(rank) == 1 and blocks.get(rank[0].dim) in tensor.dims)]
+    whole = {dim: (Term(name, workload.size(dim)), Term(dim)) for name, dim in blocks.items()}
+    return [whole[rank[0].dim] if len(rank) == 1 and rank[0].dim in whole else rank for rank in ranks]
+
+
 def scaled(document: Document, at: Keys, workload: Workload, said: Mapping[str, BlockScaled]) -> Workload:
     """The layer at `at` with the tensors that its key `block_scaled` names. Raises InputError with every fault."""
     work, faults = block_scaled(workload, said)

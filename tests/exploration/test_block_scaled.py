@@ -95,14 +95,13 @@ def test_a_mac_costs_the_width_of_elements_and_nothing_for_scales():
     assert form.pj(narrow) == 0.5 * 16 + 0.25 * 4 * 2  # the scales have 8 bits, the factors 4 and 2
 
 
-def test_padding_leaves_blocks_as_they_are():
-    arch = Architecture(
-        "odd", (Storage("DRAM", "DRAM", fanout=(Axis("X", 7, constraint=LoopConstraint(dims=("K", "K_blocks"))),)),),
-        Compute("MAC", "intmac"),
-    )  # fmt: skip
-    wide = scaled(shaped("matmul", M=1, N=1, K=32 * 13), Weights="mxfp4")
-    padded = transformed(arch, wide, ["pad"])
-    assert (padded.size("K"), padded.size("K_blocks")) == (32, 14)
+@pytest.mark.parametrize(("dims", "sizes"), [(("K",), (32, 13)), (("K", "K_blocks"), (32, 14))])
+def test_padding_leaves_blocks_as_they_are(dims, sizes):
+    axis = Axis("X", 7, constraint=LoopConstraint(dims=dims))
+    arch = Architecture("odd", (Storage("DRAM", "DRAM", fanout=(axis,)),), Compute("MAC", "intmac"))
+    layer = scaled(shaped("matmul", M=1, N=1, K=32 * 13), Weights="mxfp4")
+    padded = transformed(arch, layer, ["pad"])
+    assert (padded.size("K"), padded.size("K_blocks")) == sizes
 
 
 def machine(*rules, dims=("M", "K"), **names):

@@ -177,7 +177,7 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
         path = tmp_path / f"example{index}.yaml"
         path.write_text(text)
         found.append(load_workload(path))
-    conv1, strided, two_layers, block, attention, residual, equal = found
+    conv1, strided, scaled, two_layers, block, attention, residual, equal = found
     assert isinstance(attention, Network)
     assert isinstance(residual, Network)
     assert isinstance(equal, Network)
@@ -188,6 +188,8 @@ def test_examples_of_the_documentation_load(tmp_path: Path) -> None:
     assert isinstance(conv1, Workload)
     assert isinstance(strided, Workload)
     assert isinstance(two_layers, Network)
+    assert isinstance(scaled, Workload)
+    assert scaled.tensors[1].projection == "[M, K_blocks]"
     assert conv1.macs == 118_013_952
     assert [tensor.word_bits for tensor in conv1.tensors] == [8, None, None]
     assert strided.tensors[1].projection == "[N, P*2 + R]"

@@ -207,26 +207,36 @@ def searched(title: str, options: argparse.Namespace) -> Row:
 
 def stacked(halo: str) -> Row:
     """The layers of FSRCNN in tiles, each layer in each kind of step by a mapping of least energy that is found."""
-    arch, network = load_arch(str(FILES / "meta_prototype.yaml")), load_workload(str(FILES / "fsrcnn.yaml"))
+    costs, _ = stack(FILES / "meta_prototype.yaml", halo, (72, 60))
+    return {
+        "energy_pj": costs.energy_pj, "cycles": costs.cycles, "dram_words": sum(costs.outer_words.values()),
+        "macs": sum(number * prod(layer.sizes) for layer, number in costs.layers.items()),
+    }  # fmt: skip
+
+
+def stack(machine: Path, halo: str, tile: tuple[int, int]) -> tuple[GroupCosts, float]:
+    """FSRCNN in tiles of so many rows and columns, and the energy in pJ that no mappings of its layers are below.
+
+    Each layer in each kind of step has a mapping of least energy that a quick search finds.
+    """
+    arch, network = load_arch(str(machine)), load_workload(str(FILES / "fsrcnn.yaml"))
     assert isinstance(network, Network)
     table, names = energy_table(arch), [layer.name for layer, _ in network.layers]
     stages, links = stages_of(network, names, lambda message: Fault("fsrcnn.yaml", None, "", message))
     kept = tuple(((number, "Weights"), 0) for number in range(len(stages)))
     retained = frozenset({"P", "Q"} if halo == "retain" else ())
-    standing = Standing(Group(stages, links, "global_buffer", (("P", 72), ("Q", 60)), retained, kept), arch)
+    standing = Standing(Group(stages, links, "global_buffer", (("P", tile[0]), ("Q", tile[1])), retained, kept), arch)
     numbers = standing.layers
-    mapped = {}
+    mapped, open_pj = {}, 0.0
     for layer in numbers:
-        work, machine = layer.workload(standing.group), standing.machine(layer)
-        found = explore(machine, work, "ruby-s", SearchOptions(objective="energy", effort="quick"))
+        work, own = layer.workload(standing.group), standing.machine(layer)
+        found = explore(own, work, "ruby-s", SearchOptions(objective="energy", effort="quick"))
         assert isinstance(found, MapResult)
         assert found.batch is not None
         mapped[layer] = Mapped.of(Problem(found.batch.arch, work, table, Charges()), found.batch)
+        open_pj += numbers[layer] * (mapped[layer].energy_pj - (found.lower_bound or 0.0))
     costs = GroupCosts(standing, table, Charges(), numbers, mapped)
-    return {
-        "energy_pj": costs.energy_pj, "cycles": costs.cycles, "dram_words": sum(costs.outer_words.values()),
-        "macs": sum(number * prod(layer.sizes) for layer, number in numbers.items()),
-    }  # fmt: skip
+    return costs, costs.energy_pj - open_pj
 
 
 def draw(result: Result, rtl: Any, peers: Any) -> None:

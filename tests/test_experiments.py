@@ -123,6 +123,30 @@ def test_recorded_fused_peers():
     assert energy["recompute"] / energy["retain"] == pytest.approx(1.095, rel=0.03)
 
 
+def test_recorded_plan_peers():
+    """Stream's plan counts its loops to a cycle each, its energies on chip to 2 %; nothing is below what is proven."""
+    page = (FOLDER.parent / "docs" / "validation.md").read_text()
+    found = recorded("plan_peers")
+    stream, counted, (fastest, best) = found["stream"], found["counted"], found["plans"]
+    assert sum(stream["loops"].values()) + stream["ends"] + stream["transfers"] == stream["total"]
+    assert not counted["limits"]
+    for name, loops in stream["loops"].items():
+        assert counted["layers"][name] == loops + 1
+        assert counted["on_chip_pj"][name] == pytest.approx(found["stream_pj"][name], rel=0.02)
+    assert fastest["lower_bound"] <= fastest["cycles"] <= counted["cycles"]
+    assert best["lower_bound"] <= best["cycles"] * best["energy_pj"]
+    assert fastest["gap"] == pytest.approx(1 - fastest["lower_bound"] / fastest["cycles"])
+    for number in (stream["total"], counted["cycles"], fastest["cycles"], fastest["lower_bound"]):
+        assert f"{number:,.0f}" in page
+    defines, tiles = found["defines"], found["tiles"]
+    for row in tiles:
+        assert row["lower_bound_pj"] <= row["energy_pj"] == pytest.approx(sum(row["levels_pj"].values()))
+        figures = row["energy_pj"] / 1e9, row["lower_bound_pj"] / 1e9, row["cycles"] / 1e6
+        assert f"| {row['columns']} x {row['rows']} | {' | '.join(f'{own:.2f}' for own in figures)} |" in page
+    assert 1 <= min(row["energy_pj"] for row in tiles) / 1e9 / defines["energy_mj"] <= 1.25
+    assert min(row["cycles"] for row in tiles) == pytest.approx(defines["cycles"], rel=0.03)
+
+
 def test_recorded_fused():
     """No best group is below what is proven, a verdict never says more, and docs/validation.md has every row."""
     page = (FOLDER.parent / "docs" / "validation.md").read_text()

@@ -207,19 +207,19 @@ def searched(title: str, options: argparse.Namespace) -> Row:
 
 def stacked(halo: str) -> Row:
     """The layers of FSRCNN in tiles, each layer in each kind of step by a mapping of least energy that is found."""
-    costs, _ = stack(FILES / "meta_prototype.yaml", halo, (72, 60))
+    costs, _ = stack(halo, (72, 60))
     return {
         "energy_pj": costs.energy_pj, "cycles": costs.cycles, "dram_words": sum(costs.outer_words.values()),
         "macs": sum(number * prod(layer.sizes) for layer, number in costs.layers.items()),
     }  # fmt: skip
 
 
-def stack(machine: Path, halo: str, tile: tuple[int, int]) -> tuple[GroupCosts, float]:
+def stack(halo: str, tile: tuple[int, int]) -> tuple[GroupCosts, float]:
     """FSRCNN in tiles of so many rows and columns, and the energy in pJ that no mappings of its layers are below.
 
     Each layer in each kind of step has a mapping of least energy that a quick search finds.
     """
-    arch, network = load_arch(str(machine)), load_workload(str(FILES / "fsrcnn.yaml"))
+    arch, network = load_arch(str(FILES / "meta_prototype.yaml")), load_workload(str(FILES / "fsrcnn.yaml"))
     assert isinstance(network, Network)
     table, names = energy_table(arch), [layer.name for layer, _ in network.layers]
     stages, links = stages_of(network, names, lambda message: Fault("fsrcnn.yaml", None, "", message))

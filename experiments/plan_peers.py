@@ -107,7 +107,7 @@ def searched(objective: str) -> Row:
 
 def tiled(columns: int, rows: int) -> Row:
     """FSRCNN in tiles, what they share retained."""
-    costs, bound = stack(FILES / "meta_prototype.yaml", "retain", (rows, columns))
+    costs, bound = stack("retain", (rows, columns))
     levels = Counter[str]()
     for item in group_items(costs):
         levels.update(item.energies_pj)

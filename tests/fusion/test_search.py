@@ -50,9 +50,12 @@ def families(draw):
 
 
 def every_group(family):
-    """Every group of a family: tiles, orders, retained loops and kept tensors; those that compute no boxes left out."""
+    """Every group of a family: tiles, orders, retained loops and kept tensors; those that compute no boxes left out.
+
+    The largest tiles come first: their mapspaces are the largest, and one that is too large ends an example at once.
+    """
     last = family.stages[-1]
-    for tiles in product(*(range(1, last.size(loop) + 1) for loop in family.loops)):
+    for tiles in product(*(range(last.size(loop), 0, -1) for loop in family.loops)):
         sizes = dict(zip(family.loops, tiles, strict=True))
         for order in permutations(loop for loop in family.loops if sizes[loop] < last.size(loop)):
             shared = tuple((loop, sizes[loop]) for loop in order)

@@ -38,7 +38,7 @@ def plans_with_kept(draw, graph):
     return replace(plan, parts=tuple(parts))
 
 
-@settings(max_examples=2_000 if DEEP else 50)
+@settings(max_examples=2_000 if DEEP else 25)
 @given(st.data(), st.randoms(use_true_random=False), st.booleans(), st.booleans())
 def test_a_plan_is_read_as_it_was_written_and_equals_the_executor(data, random, drain_reads, leakage):
     """Any plan with any mappings: the same parts, and exactly the same energy, cycles and room; as executed."""

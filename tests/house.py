@@ -73,27 +73,35 @@ def part_and_room(path: Path) -> tuple[str, str]:
     return part, (folders[0] if folders else "")
 
 
+@cache  # as each text is read for many tests
+def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
+    """All of a module, anywhere in it."""
+    return tuple(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def imports(source: str) -> Iterator[tuple[int, str]]:
     """Level (dots) and dotted name of everything a module imports, anywhere in it.
 
     >>> list(imports("import numpy as np\\nfrom ..arch import Axis"))
     [(0, 'numpy'), (2, 'arch')]
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in import_statements(source):
         if isinstance(node, ast.Import):
             yield from ((0, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             yield from ((node.level, node.module or alias.name) for alias in node.names)
 
 
-def imported(path: Path, source: str) -> Iterator[tuple[Path, str]]:
+@cache
+def imported(path: Path, source: str) -> tuple[tuple[Path, str], ...]:
     """The files of ours that a module imports, and the name; imports inside functions counted.
 
     >>> line = "from ..mapping import batch"
     >>> [(module_name(file), name) for file, name in imported(ROOT / "mapper/model/cost.py", line)]
     [('mapper/mapping/batch.py', 'batch')]
     """
-    for node in ast.walk(ast.parse(source)):
+    found = []
+    for node in import_statements(source):
         if isinstance(node, ast.ImportFrom) and node.level:
             above = path.parents[node.level - 1]
             above = ROOT if above == ROOT / "ruby_map" else above  # whose folders are the parts, when installed
@@ -101,7 +109,8 @@ def imported(path: Path, source: str) -> Iterator[tuple[Path, str]]:
             for alias in node.names:
                 places = [base] if alias.name in offered(base / "__init__.py") else [base / alias.name, base]
                 files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-                yield next(file for file in files if file.exists()), alias.name
+                found.append((next(file for file in files if file.exists()), alias.name))
+    return tuple(found)
 
 
 @cache

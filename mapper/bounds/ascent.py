@@ -50,8 +50,12 @@ class Ascent:
         start = np.array([max(known.get(name, 0.0), 1e-3) for name in problem.names])
         if not known:
             start[:terms], start[terms : self.limits], start[self.limits :] = 1.0, START, 1.0
-        self.theta = np.log(start)
-        self.level = problem.owners[terms : self.limits]
+        self.theta = np.minimum(np.maximum(np.log(start), -60.0), 5.0)  # as after each step
+        self.parts = slice(terms), slice(self.limits, None)  # the terms of the energy, and those of the cycles
+        # owners and flows as places of sums, and which limits have no owner
+        self.charges, self.charges_of_times = problem.owners[:terms], problem.owners[self.limits :]
+        self.levels, self.flows = problem.owners[terms : self.limits] + 1, problem.flows + 1
+        self.alone = self.levels == 0
         self.first, self.second = np.zeros(n), np.zeros(n)
         self.active = [np.unique(np.linspace(0, logs.shape[1] - 1, 4 * ADDED).astype(int)) for logs in problem.logs]
 
@@ -72,16 +76,11 @@ class Ascent:
 
     def _weights(self) -> Floats:
         """Those of the terms of energy and of cycles add up to the powers of these."""
-        weights = np.exp(np.clip(self.theta, -60.0, 5.0))
-        for part, power in zip(self._parts, self._powers(weights), strict=True):
+        weights = np.exp(self.theta)
+        for part, power in zip(self.parts, self._powers(weights), strict=True):
             total = np.exp(self.theta[part] - self.theta[part].max(initial=0.0))
             weights[part] = power * total / max(total.sum(), 1e-300)
         return weights
-
-    @property
-    def _parts(self) -> tuple[slice, slice]:
-        """The terms of the energy, and those of the cycles."""
-        return slice(self.problem.terms), slice(self.limits, None)
 
     def _powers(self, weights: Floats) -> Floats:
         """The powers of energy and cycles: in the objective, and in the limits on others to the powers of these."""
@@ -107,47 +106,47 @@ class Ascent:
         ]
 
     def _value(self, weights: Floats, scores: float) -> float:
-        entropy = weights * (self.problem.constants - self._own(weights))
+        entropy = weights * (self.problem.constants - self._own(weights, self._powers(weights)))
         return float(scores + entropy.sum())
 
-    def _own(self, weights: Floats) -> Floats:
+    def _own(self, weights: Floats, powers: Floats) -> Floats:
         """The logarithm of the share of each weight's owner: of a charge in the energy; of a tile in its level's."""
         terms, tiny = self.problem.terms, 1e-300
         own = np.zeros(len(weights))
-        charges = self.problem.owners[:terms]
         if terms:
-            share = np.bincount(charges, weights[:terms])[charges] / max(self._powers(weights)[0], tiny)
+            share = np.bincount(self.charges, weights[:terms])[self.charges] / max(powers[0], tiny)
             own[:terms] = np.log(np.maximum(share, tiny))
-        limits = weights[terms : self.limits]
-        sums = np.bincount(self.level + 1, limits)[self.level + 1]
-        own[terms : self.limits] = np.where(self.level < 0, 0.0, np.log(limits / sums))
+        if len(self.levels):
+            limits = weights[terms : self.limits]
+            sums = np.bincount(self.levels, limits)[self.levels]
+            own[terms : self.limits] = np.where(self.alone, 0.0, np.log(limits / sums))
         own[self.limits :] = self._share_of_flow(weights[self.limits :])
         return own
 
     def _share_of_flow(self, weights: Floats) -> Floats:
         """The logarithm of the share of each charge in its flow: the words of a flow add up; flows do not."""
-        charges, flows = self.problem.owners[self.limits :], self.problem.flows
-        of_charge, of_flow = np.bincount(charges, weights)[charges], np.bincount(flows + 1, weights)[flows + 1]
+        charges, flows = self.charges_of_times, self.flows
+        of_charge, of_flow = np.bincount(charges, weights)[charges], np.bincount(flows, weights)[flows]
         share: Floats = np.log(np.maximum(of_charge, 1e-300) / np.maximum(of_flow, 1e-300))
         return share
 
     def _climb(self, sharp: float, rate: float, step: int) -> None:
         weights = self._weights()
-        values = self.problem.constants - self._own(weights)
+        powers = self._powers(weights)
+        values = self.problem.constants - self._own(weights, powers)
         for logs in self.logs:
             score = weights @ logs
             near = np.exp((score.min() - score) / sharp)
             values = values + logs @ (near / near.sum())
         slope = weights * values
-        powers = self._powers(weights)
-        means = [slope[part].sum() / max(power, 1e-300) for part, power in zip(self._parts, powers, strict=True)]
+        means = [slope[part].sum() / max(power, 1e-300) for part, power in zip(self.parts, powers, strict=True)]
         slope += weights * (self.problem.powers @ means)
-        for part, mean in zip(self._parts, means, strict=True):
+        for part, mean in zip(self.parts, means, strict=True):
             slope[part] -= weights[part] * mean
         self.first += 0.2 * (slope - self.first)
         self.second += 0.05 * (slope**2 - self.second)
         ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)
-        self.theta = np.clip(self.theta + rate * ahead, -60.0, 5.0)
+        self.theta = np.minimum(np.maximum(self.theta + rate * ahead, -60.0), 5.0)
 
 
 def column_weights(problem: AscentProblem, weights: Floats, g: int) -> Floats:

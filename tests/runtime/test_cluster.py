@@ -21,6 +21,7 @@ from ruby_map.mapper.runtime import cluster, in_order, parallel
 from ruby_map.workloads import InputError, shaped
 from typer.testing import CliRunner
 
+from ..networks.test_commands import MACHINE, NETWORK
 from ..searches import begin_poorly
 
 TOY = ("toy_6pe", "rank1_100")
@@ -122,6 +123,23 @@ def test_a_proof_on_a_dask_cluster_gives_the_same_answer_though_a_worker_is_kill
         assert workers[0].poll() is not None
     assert turns[0] > 10
     assert plain(found) == plain(explore(*SMALL, options=SearchOptions(**options)))
+
+
+def test_a_plan_is_the_same_on_a_dask_cluster(tmp_path):
+    """Layers and prices of parts are searched there; plan, figures and bound are those of one process."""
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    arch, net = tmp_path / "arch.yaml", tmp_path / "net.yaml"
+    arch.write_text(MACHINE)
+    net.write_text(NETWORK)
+    command = [str(arch), str(net), "--fuse", "auto", "--json"]
+    with dask_cluster(workers=1) as (address, _, _):
+        there = CliRunner().invoke(main, [*command, "--cluster", address])
+    assert there.exit_code == 0, there.output
+    both = [json.loads(done.stdout) for done in (there, CliRunner().invoke(main, command))]
+    for said in both:
+        assert said["plan"].pop("seconds") >= 0
+    for key in ("plan", "edp", "lower_bound", "gap"):
+        assert both[0][key] == both[1][key]
 
 
 class Losing:

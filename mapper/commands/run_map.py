@@ -221,7 +221,8 @@ def _status(result: Result | NetworkResult) -> int:
 
 
 def _of_plans(request: MapRequest) -> Request:
-    return Request(fuse=request.fuse, deadline=request.deadline, energy_limit=request.energy_limit)
+    fuse = Request(fuse=request.fuse) if "fuse" in request.given else Request()
+    return fuse | Request(deadline=request.deadline, energy_limit=request.energy_limit)
 
 
 def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:

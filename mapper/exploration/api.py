@@ -122,7 +122,7 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
     if isinstance(result, Result):
         return result
     if why_not is not None:
-        return replace(result, no_plan=why_not)
+        return replace(result, no_plan=why_not, plans_untried="fuse" not in request and not why_no_plan(study))
     tell = request.get("plan_progress")
     return with_plan(study, result, PlanRequest(request.get("fuse") == AUTO, _limits(request), tell))
 

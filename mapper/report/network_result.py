@@ -23,6 +23,7 @@ from .transformed import network_title, transformations
 
 MOST_NAMED = 20  # of the layers that were not searched
 MOST_EQUAL = 3  # of those that are equal to a layer
+UNTRIED = "plan         none, layer by layer; --fuse auto fuses layers, or lets tensors stay on chip, and takes longer"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,6 +40,7 @@ class NetworkResult(Printable, Layered[Result]):
     numbers: tuple[int, ...] = ()  # per layer its place among all, from 0, where some may be missing
     tokens: int | None = None  # of a run of a language model, as its file says
     no_plan: str = ""  # why plans were not searched, where they were asked for
+    plans_untried: bool = False  # nobody said whether to search plans, which there may be
     plan: NetworkPlan | None = None  # of the network as a graph; its figures are then those of the network
 
     @property
@@ -193,6 +195,8 @@ class NetworkResult(Printable, Layered[Result]):
             parts += plan_parts(self.plan)
         if self.no_plan:
             parts.append(f"plan         none, layer by layer: {self.no_plan}")
+        if self.plans_untried:
+            parts.append(UNTRIED)
         if self.found:
             parts.append(tables.totals(self, mapped[0][0].valid_costs.options, mapped[0][0].table))
         whole = self.statistics

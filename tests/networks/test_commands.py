@@ -80,6 +80,15 @@ def test_without_fuse_layers_are_searched_one_by_one(files):
     assert said["energy_pj"] == pytest.approx(plain.energy_pj)
 
 
+def test_who_says_nothing_of_plans_reads_that_none_was_searched(files):
+    """Not where it was refused, nor where none could be searched."""
+    untried = "--fuse auto fuses layers"
+    assert untried in run(*files).stdout
+    assert untried in str(explore(*files))
+    assert untried not in run(*files, "--fuse", "none").stdout
+    assert untried not in run(*files, "--search", "random", "--samples", "50").stdout
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from ...arch import Architecture
 from ...workloads import Network
 from ..bounds.sums import Limits
+from ..mapspace import MapspaceTooLargeError
 from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
@@ -116,7 +117,7 @@ def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> Netw
         return result
     try:
         plans = list(_plans(study, result, request))
-    except TooManyError as error:
+    except (TooManyError, MapspaceTooLargeError) as error:
         return replace(result, no_plan=str(error))
     best = min(plans, key=lambda own: (own.beyond, own.value))
     return replace(result, plan=replace(best, lower_bound=min(own.lower_bound for own in plans)))

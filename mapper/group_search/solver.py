@@ -11,7 +11,7 @@ from ...workloads import InputError
 from ..certificate import LayerProof
 from ..fusion import Standing, StepLayer
 from ..mapping import MappingBatch, Outline
-from ..mapspace import Mapspace, Preset
+from ..mapspace import Mapspace, MapspaceTooLargeError, Preset
 from ..model import evaluate, validity
 from ..model.figures import Mapped
 from ..problem import OBJECTIVES, Effort, Goal, Problem, effort_text
@@ -101,8 +101,10 @@ class Solver:
         problem = Problem(machine, layer.workload(standing.group), family.energies, family.charges)
         try:
             space = _mapspace(problem, family.preset)
+        except MapspaceTooLargeError as error:
+            raise UnsolvedError(str(error)) from None
         except InputError:
-            return None, Statistics()
+            return None, Statistics()  # it is empty
         task, observers = Task(problem, space, self._in_time()), Observers(None, None)
         if slope is None:
             (delay,) = (name for name, own in OBJECTIVES.items() if own.powers == (0, 1))
@@ -156,11 +158,11 @@ class Solver:
 def _mapspace(problem: Problem, preset: Preset) -> Mapspace:
     """Make the mapspace of distinct loop orders, or of all where there are too many to count.
 
-    Raises InputError where it is empty, or where all orders are too many, too.
+    Raises InputError where it is empty, and MapspaceTooLargeError where all orders are too many, too.
     """
     try:
         return Mapspace(problem.arch, problem.workload, preset, distinct=True)
-    except InputError:
+    except MapspaceTooLargeError:
         return Mapspace(problem.arch, problem.workload, preset)
 
 

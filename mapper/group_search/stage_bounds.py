@@ -18,7 +18,7 @@ from ...energy import EnergyTable, stacked_table
 from ...workloads import InputError, Workload
 from ..bounds import DimGroup, Relaxation, grouped
 from ..mapping import ChainTable, Floats, Ints, unique_rows
-from ..mapspace import Frame, KeepChoices, Preset, every_chain
+from ..mapspace import Frame, KeepChoices, MapspaceTooLargeError, Preset, every_chain
 from ..problem import Charges
 
 # chains of a dim of some size on these slots, beside dims of other sizes # (chain, slot)
@@ -27,9 +27,7 @@ Sizes = dict[str, int]  # of the dims that a shared loop moves
 
 SHORT = 2**14  # numbers in a list of chains
 AT_ONCE = 2**14  # layers
-MOST_SPREADS = (
-    20_000  # ways to spread dims over all axes that are tried; with more, MACs over MAC units bound the cycles
-)
+MOST_SPREADS = 20_000  # ways to spread dims over all axes that are tried; with more, MACs over MAC units bound cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +169,8 @@ class StageProblem:
             try:
                 frame = Frame.of(self.arch, replace(self.layer, sizes=sizes), self.preset, distinct=True)
                 self.listed.chains[key] = every_chain(frame.chains(d)).bounds
+            except MapspaceTooLargeError:
+                raise  # there may be chains
             except InputError:
                 self.listed.chains[key] = np.zeros((0, len(slots)), np.int64)
             if self.listed.chains[key].size <= SHORT:

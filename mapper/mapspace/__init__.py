@@ -3,6 +3,7 @@
 from .chain_tables import LISTED, chain_number, every_chain, numbered_chains
 from .chains import ChainSpace
 from .constraints import Rules, SharedLimit
+from .construction import MapspaceTooLargeError
 from .frame import Frame
 from .holding import can_hold
 from .inside import inside
@@ -25,6 +26,7 @@ __all__ = [
     "LazyBatch",
     "LevelOrder",
     "Mapspace",
+    "MapspaceTooLargeError",
     "Order",
     "PRESETS",
     "Preset",

@@ -15,6 +15,11 @@ from .quotients import TooLargeError
 
 Slots = frozenset[int]
 
+
+class MapspaceTooLargeError(InputError):
+    """A mapspace is beyond what can be searched; there may be mappings."""
+
+
 MOST_DIMS = 127  # loop orders hold the number of a dim in eight bits
 MOST_LEVELS = (
     32  # counts go over all pairs of levels that a tensor may move between: 41 levels took minutes and gigabytes
@@ -38,7 +43,8 @@ class Combined:
 class Construction:
     """What makes the parts of the mapspace of `workload` on `arch`; with `distinct`, of distinct loop orders.
 
-    Every method raises InputError where the constraints leave no mapping, or tables would be too large.
+    Every method raises InputError where the constraints leave no mapping; MapspaceTooLargeError, which is one, where
+    tables would be too large.
     """
 
     arch: Architecture
@@ -52,12 +58,13 @@ class Construction:
         try:
             return remainders(self.arch, self.workload, preset)
         except TooLargeError as error:
-            raise self._error([f"choosing a mapspace: {error}; choose one by name"]) from None
+            raise self._larger([f"choosing a mapspace: {error}; choose one by name"]) from None
 
     def check_names(self) -> None:
         """Look for contradictions between names alone: loop orders, kept tensors and placement."""
-        if faults := _name_faults(self.arch, self.workload):
-            raise self._error(faults)
+        faults, larger = _name_faults(self.arch, self.workload), _size_faults(self.arch, self.workload)
+        if faults or larger:
+            raise (self._error if faults else self._larger)([*larger, *faults])
 
     def rules(self, remainders: tuple[bool, ...], *, even: bool) -> Rules:
         """The limits on bounds; with `even` all loops of a memory below its tensors."""
@@ -87,7 +94,7 @@ class Construction:
                 return self._required(made, rules, patterns, width)
             first = first or made
         if first is None or not first.alone:
-            raise self._error(faults)
+            raise self._larger(faults)
         return self._required(first, rules, patterns, ALONE)  # it can be counted, but nothing can be drawn
 
     def chain_space(self, rules: Rules, d: int) -> ChainSpace:
@@ -98,7 +105,7 @@ class Construction:
                 return self._chain_space(rules, width, self._most_counts(rules), d)
             except TooLargeError as error:
                 fault = fault or str(error)
-        raise self._error([self._too_large(d, fault)])
+        raise self._larger([self._too_large(d, fault)])
 
     def totals(
         self, combined: Combined, rules: Rules, orders: int, patterns: Sequence[tuple[Slots, Slots]]
@@ -166,7 +173,7 @@ class Construction:
             if sum(joint.total for joint in made.joints):  # of all: one that is too large to count is a fault
                 return made
         except TooLargeError as error:
-            raise self._error([f"counting {self._what} here {error}; {self._choices}"]) from None
+            raise self._larger([f"counting {self._what} here {error}; {self._choices}"]) from None
         raise self._error([self._without_combinations(rules, patterns, width)])
 
     def _without_chains(self, rules: Rules, d: int, width: Width) -> str:
@@ -200,7 +207,7 @@ class Construction:
             if not joint.fits(MOST_ENTRIES, 0):
                 _ = joint.steps
         except TooLargeError as error:
-            raise self._error([f"drawing {self._what} here needs {error}; {self._choices}"]) from None
+            raise self._larger([f"drawing {self._what} here needs {error}; {self._choices}"]) from None
 
     @property
     def _what(self) -> str:
@@ -213,22 +220,34 @@ class Construction:
         return f"{fewer}, or take all loop orders" if self.distinct else f"{fewer}, or make the dim smaller"
 
     def _error(self, messages: Sequence[str]) -> InputError:
+        return InputError(self._faults(messages))
+
+    def _larger(self, messages: Sequence[str]) -> MapspaceTooLargeError:
+        return MapspaceTooLargeError(self._faults(messages))
+
+    def _faults(self, messages: Sequence[str]) -> list[Fault]:
         source = f"{self.workload.name} on {self.arch.name}"
-        return InputError(Fault(source, None, "", message) for message in messages)
+        return [Fault(source, None, "", message) for message in messages]
 
 
 def _and(limits: Sequence[Limit]) -> str:
     return " and ".join(dict.fromkeys(limit.text for limit in limits))
 
 
-def _name_faults(arch: Architecture, workload: Workload) -> list[str]:
-    """List what is beyond the limits, and the contradictions between names."""
+def _size_faults(arch: Architecture, workload: Workload) -> list[str]:
+    """List what is beyond the limits."""
     faults = []
     if (dims := len(workload.dims)) > MOST_DIMS:
         faults.append(f"a layer has at most {MOST_DIMS} dims; this one has {dims}")
     if (levels := len(arch.levels)) > MOST_LEVELS:
         rule = f"a machine has at most {MOST_LEVELS} levels, a level for each tensor of a memory with uneven placement"
         faults.append(f"{rule}; this one has {levels}")
+    return faults
+
+
+def _name_faults(arch: Architecture, workload: Workload) -> list[str]:
+    """List the contradictions between names."""
+    faults = []
     for slot in arch.slots:
         named = [d for d in slot.constraint.outermost + slot.constraint.innermost if d in workload.dims]
         for dim in sorted({d for d in named if named.count(d) > 1}):

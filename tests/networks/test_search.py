@@ -13,7 +13,7 @@ from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family, solver
-from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.mapspace import Mapspace, MapspaceTooLargeError
 from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
 from ruby_map.mapper.plan_search import Machine, PlanSearch
 from ruby_map.mapper.plan_search.part_gaps import part_gaps
@@ -273,10 +273,20 @@ def test_layers_whose_loop_orders_are_too_many_to_count_have_mappings(monkeypatc
 
     def too_large(*inputs, distinct=False, **more):
         if distinct:
-            raise InputError([Fault("layer", None, "", "counting distinct loop orders here needs too much")])
+            raise MapspaceTooLargeError([Fault("layer", None, "", "counting distinct loop orders here needs too much")])
         return Mapspace(*inputs, **more)
 
     monkeypatch.setattr(solver, "Mapspace", too_large)
     found = plan()
     assert found.saved > 0
     assert (found.value, found.lower_bound, found.optimal) == (counted.value, counted.lower_bound, True)
+
+    def all_too_large(arch, workload, *more, **options):
+        if arch.levels[1].resident:
+            raise MapspaceTooLargeError([Fault("layer", None, "", "counting mappings here needs too much")])
+        return Mapspace(arch, workload, *more, **options)
+
+    monkeypatch.setattr(solver, "Mapspace", all_too_large)
+    beyond = plan()
+    assert beyond.lower_bound <= counted.value
+    assert not beyond.optimal

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 from ...arch import Architecture, Axis, Storage
+from ..model import rate
 from .costs import PartCosts
 from .graph import Graph
 from .plan import PlacedPart
@@ -48,8 +50,11 @@ class Cores:
     def _shared(self, level: Storage, number: int) -> Storage:
         """The share of a memory that so many cores have."""
 
-        def share(rate: float | None) -> float | None:
-            return None if rate is None else rate * number / self.axis.size
+        def share(bandwidth: float | None) -> float | None:
+            if bandwidth is None:
+                return None
+            words, cycles = rate(bandwidth)  # one core of three has 0.1 of 0.3, and not the float below it
+            return float(Fraction(words) * number / (cycles * self.axis.size))
 
         bits = None if level.capacity_bits is None else level.capacity_bits * number // self.axis.size
         reads, writes = share(level.read_bandwidth), share(level.write_bandwidth)

@@ -64,6 +64,9 @@ def test_some_cores_have_their_share_of_memories_outside():
     assert [own.read_bandwidth for own in part.levels] == [None, 4.0, 2.0]
     assert [own.write_bandwidth for own in part.levels] == [6.0, None, None]
     assert [(axis.name, axis.size) for axis in part.levels[1].fanout] == [("one", 2), ("core", 2)]
+    for bandwidth, share in ((0.3, 0.1), (np.pi, np.pi / 3)):  # 0.3 * 1 / 3 is less than 0.1
+        slow = replace(arch, levels=(replace(arch.levels[0], read_bandwidth=bandwidth), *arch.levels[1:]))
+        assert Cores.of(slow, "core").part(1).levels[0].read_bandwidth == share
 
 
 costs_of_parts = st.tuples(st.integers(0, 30).map(float), st.integers(0, 30).map(float))

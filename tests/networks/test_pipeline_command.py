@@ -4,6 +4,8 @@ import json
 
 import pytest
 from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.exploration.pipelines import explore
+from ruby_map.mapper.plan_search.pipelines import PipelineSearch
 from typer.testing import CliRunner
 
 from ..schema_files import object_faults
@@ -123,3 +125,19 @@ def test_a_systolic_axis_is_no_row_of_cores(files):
     done = run(files, "--pipeline", "core", "--items", 2)
     assert done.exit_code == 2
     assert "systolic" in done.stderr
+
+
+def test_a_time_limit_is_one_of_each_layer_and_of_the_search_of_pipelines(files, monkeypatch):
+    """What layers take of it is not taken from the pipelines."""
+    limits = []
+
+    class Noted(PipelineSearch):
+        def __post_init__(self):
+            limits.append(self.options.limits.seconds)
+            super().__post_init__()
+
+    monkeypatch.setattr(explore, "PipelineSearch", Noted)
+    done = run(files, "--pipeline", "core", "--items", 10, "--quick", "--time-limit", 600, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["search"]["searched"] > 0
+    assert limits == [600]

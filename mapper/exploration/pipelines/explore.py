@@ -1,6 +1,5 @@
 """Explores pipelines: the layers of a chain on all cores first, then all ways to divide chain and cores."""
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,7 +20,6 @@ from ..api import Request, explored
 from ..group import systolic_faults
 from ..time_slices import Study
 
-ALONE_SHARE = 0.3  # of a time limit, at most: for the layers on all cores
 MOST_NODES = 128  # layers and operations of a chain
 MOST_ITEMS = 10**9
 
@@ -82,21 +80,18 @@ def explore_pipeline(
     arch, energies, charges = machine
     if faults := pipeline_faults(network, arch, options, request):
         raise InputError(faults)
-    began, cores = time.monotonic(), Cores.of(arch, request.axis)
+    cores = Cores.of(arch, request.axis)
     options = replace(options, strategy="optimal", effort=options.effort or "normal")
-    seconds = options.limits.seconds
     plan = plan_one_by_one(Graph.of(network), arch.levels[0].name)
-    first = options if seconds is None else replace(options, time_limit=seconds * ALONE_SHARE)
     goal = options.goal
-    study = Study.of(network, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, first)
+    study = Study.of(network, lambda layer: Problem(arch, layer, energies, charges, goal), mapspace, False, options)
     whole = explored(replace(study, beside=_beside(plan, machine)), Request())
     assert isinstance(whole, NetworkResult), "of a network"
     if not whole.found:
         return PipelineResult(network.name, cores, request.items, goal, mapspace, options.seed, whole)
     known = {name: _known(result, charges) for name, result in whole.by_name}
-    left = options if seconds is None else replace(options, time_limit=max(0.0, began + seconds - time.monotonic()))
     search = PipelineSearch(
-        plan, cores, energies, charges, request.items, mapspace, left, known, tell=_telling(request)
+        plan, cores, energies, charges, request.items, mapspace, options, known, tell=_telling(request)
     )
     alone = in_turn(search, {name: own.mapped for name, own in known.items()})
     outcome = search_pipelines(search, goal.minimised[0])

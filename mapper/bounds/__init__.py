@@ -6,6 +6,7 @@ from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
 from .limits import ObjectiveLimit, exceeds
 from .relaxation import Bound, Relaxation
+from .terms import Terms
 from .wires import word_pj
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Ideal",
     "ObjectiveLimit",
     "Relaxation",
+    "Terms",
     "charges",
     "exceeds",
     "flows",

@@ -20,7 +20,7 @@ from ..mapping import Bools, keeper_pairs
 from ..problem import Charges
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class MovementCost:
     """Energy of the words of one tensor that a parent hands out, or (parent None) that a child receives.
 

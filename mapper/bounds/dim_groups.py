@@ -122,9 +122,8 @@ class DimGroup:
         )
 
     def tile(self, tensor: Tensor, level: int) -> Floats:
-        """Words of the largest tile along this group's ranks; of the whole tensor where it is resident."""
+        """Words of the largest tile along this group's ranks; of the whole tensor at level 0."""
         words = np.ones(len(self))
-        level = 0 if tensor.name in self.arch.levels[level].resident else level
         for rank in self.ranks(tensor):
             length = np.ones(len(self))
             for term in rank:

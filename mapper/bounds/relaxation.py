@@ -18,10 +18,11 @@ import numpy as np
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats
 from ..problem import ROUNDING, Charges
-from .charge_bounds import ChargeBound, charge_bound
+from .charge_bounds import ChargeBound
 from .charges import charges, flows
 from .dim_groups import DimGroup
-from .products import Least, Product, Products, Shape, Value
+from .products import Product, Shape, Value
+from .terms import Terms
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
 
@@ -44,31 +45,24 @@ class Relaxation:
     keep: Bools  # (level, tensor)
     costs: Charges = Charges()
     coarse: bool = False
-    least: Least | None = None  # columns have the least entries of sets of combinations alone
+    terms: Terms | None = None  # of other choices, too: with the same groups; else it has its own
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
-        self._products = Products(self.groups, merged=not self.coarse, least=self.least)
-        self.columns: list[list[Floats]] = self._products.columns  # per group
-        temporal = [s for s, slot in enumerate(self.arch.slots) if not slot.spatial]
+        self._terms = self.terms or Terms(self.groups, coarse=self.coarse)
+        self.columns: list[list[Floats]] = self._terms.products.columns  # per group
         self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
-        self.cycles = self._products.of(lambda g: g.steps())
+        self.cycles = self._terms.cycles
         self.charges = [
-            charge_bound(c, self._products, coarse=self.coarse)
-            for c in charges(self.arch, self.workload, self.table, self.keep, self.costs)
+            self._terms.charge(charge)
+            for charge in charges(self.arch, self.workload, self.table, self.keep, self.costs)
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
-            (flow.name, [charge_bound(c, self._products, coarse=self.coarse) for c in flow.charges])
+            (flow.name, [self._terms.charge(charge) for charge in flow.charges])
             for flow in flows(self.arch, self.workload, self.keep, self.costs)
         ]
-        temporal = [] if self.coarse else temporal  # innermost loops say nothing in it
-        self.still = [self._products.of(lambda g, s=s: _where(g.loops(s) == 0)) for s in temporal]  # type: ignore[misc]
-        self.loops = [
-            {d: self._products.of(lambda g, s=s, d=d: _where(g.repeats(d, s)) if d in g.rows else _one(g))  # type: ignore[misc]
-             for group in self.groups for d in group.dims if group.repeats(d, s).any()}
-            for s in temporal
-        ]  # fmt: skip
+        self.still, self.loops = self._terms.still, self._terms.loops
         self._limits()
 
     def bound(self, pick: Pick, n: Shape) -> Bound:
@@ -150,19 +144,14 @@ class Relaxation:
         self.tiles = [
             (levels[stack[0]].capacity_bits // levels[stack[0]].multiple_buffering,  # type: ignore[operator]
              [(f"tile:{levels[level].name}:{tensor.name}", levels[level].bits(tensor.name, tensor.word_bits),
-               self._products.of(lambda g, t=tensor, lv=level: g.tile(t, lv)))  # type: ignore[misc]
+               self._terms.tile(tensor, 0 if tensor.name in levels[level].resident else level))
               for level in stack for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
             for stack in self.arch.stacks if levels[stack[0]].capacity_bits is not None
         ]  # fmt: skip
-        self.axes = [
-            (f"axis:{slot.name}", slot.axis.size, slot.least,
-             self._products.of(lambda g, s=s: g.bound(s).astype(float)),  # type: ignore[misc]
-             self._products.of(lambda g, s=s: 1.0 / g.bound(s)))  # type: ignore[misc]
-            for s, slot in enumerate(self.arch.slots) if slot.axis is not None
-        ]  # fmt: skip
+        self.axes = self._terms.axes
         # exponentials turn the sum over groups into a product
         self.most_loops = [
-            (most, self._products.of(lambda g, slots=slots: 2.0 ** sum(g.loops(s) for s in slots)))  # type: ignore[misc]
+            (most, self._terms.products.of(lambda g, slots=slots: 2.0 ** sum(g.loops(s) for s in slots)))  # type: ignore[misc]
             for most, slots in self._loop_limits()
         ]
 
@@ -188,11 +177,3 @@ class Relaxation:
         for most, loops in self.most_loops:
             possible &= value(loops) <= 2.0**most
         return possible
-
-
-def _where(holds: Bools) -> Floats:
-    return np.where(holds, 1.0, np.inf)
-
-
-def _one(group: DimGroup) -> Floats:
-    return np.ones(len(group))

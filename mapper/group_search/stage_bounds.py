@@ -16,10 +16,11 @@ import numpy as np
 from ...arch import Architecture, stacked
 from ...energy import EnergyTable, stacked_table
 from ...workloads import InputError, Workload
-from ..bounds import DimGroup, Relaxation, grouped
+from ..bounds import DimGroup, Relaxation, Terms, grouped
 from ..mapping import ChainTable, Floats, Ints, unique_rows
 from ..mapspace import Frame, KeepChoices, MapspaceTooLargeError, Preset, every_chain
 from ..problem import Charges
+from .spreads import spreads_over_axes
 
 # chains of a dim of some size on these slots, beside dims of other sizes # (chain, slot)
 Chains = dict[tuple[str, int, tuple[str, ...], tuple[int, ...]], Ints]
@@ -27,7 +28,6 @@ Sizes = dict[str, int]  # of the dims that a shared loop moves
 
 SHORT = 2**14  # numbers in a list of chains
 AT_ONCE = 2**14  # layers
-MOST_SPREADS = 20_000  # ways to spread dims over all axes that are tried; with more, MACs over MAC units bound cycles
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +40,19 @@ class SizedGroup:
     variants: Ints  # which of the sizes each variant of the loop has # (variant,)
 
     def least(self, column: Floats) -> Floats:
-        """Take the least entry for each variant. # (variant,)"""
+        """Take the least entry for each variant; inf where it has no chains. # (variant,)"""
         entries = np.full(int(self.variants.max()) + 1, np.inf)
-        np.minimum.at(entries, self.sizes, column)
+        begins, sizes = self._begins
+        if len(begins):
+            entries[sizes] = np.minimum.reduceat(column, begins)
         least: Floats = entries[self.variants]
         return least
+
+    @cached_property
+    def _begins(self) -> tuple[Ints, Ints]:
+        """Where the rows of each size begin, and which sizes have rows: those of a size stand together."""
+        begins = np.flatnonzero(np.diff(self.sizes, prepend=-1))
+        return begins, self.sizes[begins]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +61,14 @@ class Listed:
 
     # by dim and size, too, its chains # (chain, slot)
     chains: dict[tuple[str, int, tuple[str, ...]], Ints] = field(default_factory=dict)
-    groups: dict[tuple[str, ...], list[SizedGroup]] = field(default_factory=dict)
+    groups: dict[tuple[str, ...], tuple[list[SizedGroup], Terms]] = field(default_factory=dict)
     # of short lists, for other groups with the same layer: nobody forgets them
     lasting: Chains = field(default_factory=dict)
     check: Callable[[], None] = lambda: None  # called now and then; it may raise
 
     def forget(self) -> None:
         """Drop all: large dims take gigabytes."""
-        for sized in self.groups.values():
+        for sized, _ in self.groups.values():
             for own in sized:
                 own.group.forget()
         self.chains.clear()
@@ -120,12 +128,14 @@ class StageProblem:
         arch = stacked(self.arch, self.layer)
         slots = tuple(slot.name for slot in arch.slots)
         if slots not in self.listed.groups:
-            self.listed.groups[slots] = list(self._groups())
-        sized = self.listed.groups[slots]
+            sized = list(self._groups())
+            terms = Terms([own.group for own in sized], least=lambda g, column: sized[g].least(column))
+            self.listed.groups[slots] = sized, terms
+        sized, terms = self.listed.groups[slots]
         groups = [own.group.on(arch, self.layer) for own in sized]
         table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
         for keep in KeepChoices(arch, self.layer, even=False).every():
-            relaxation = Relaxation(groups, table, keep, charges, least=lambda g, column: sized[g].least(column))
+            relaxation = Relaxation(groups, table, keep, charges, terms=terms)
             relaxation.compute_pj = 0.0
             yield relaxation, [own.loop for own in sized]
 
@@ -179,7 +189,7 @@ class StageProblem:
 
     @cached_property
     def _spreads(self) -> Ints | None:
-        return _spreads(self.arch, self.layer)
+        return spreads_over_axes(self.arch, self.layer)
 
     def _least_steps(self, sizes: Ints) -> Floats:
         """The fewest cycles of layers of these sizes # (layer, dim): the best spread over the axes. # (layer,)"""
@@ -251,49 +261,3 @@ def _rows(starts: Sequence[Ints], number: int) -> tuple[list[Ints], Ints]:
             part.append(axis.ravel())
         of_sizes.append(np.full(grid[0].size, place))
     return [np.concatenate(part) for part in parts], np.concatenate(of_sizes)
-
-
-def _spreads(arch: Architecture, layer: Workload) -> Ints | None:
-    """Every largest spread of the dims over all axes # (spread, dim); None where there are too many to try."""
-    spreads = np.ones((1, len(layer.dims)), np.int64)
-    for slot in arch.slots:
-        if slot.axis is None or slot.axis.size == 1:
-            continue
-        dims = [d for d, dim in enumerate(layer.dims) if layer.sizes[d] > 1 and _may(slot.constraint.dims, dim)]
-        own = np.ones((1, len(layer.dims)), np.int64)
-        if dims:
-            listed = _largest(slot.axis.size, [min(slot.axis.size, layer.sizes[d]) for d in dims])
-            if len(listed) * len(spreads) > MOST_SPREADS:
-                return None
-            own = np.ones((len(listed), len(layer.dims)), np.int64)
-            own[:, dims] = listed
-        spreads = _not_below((spreads[:, None, :] * own[None]).reshape(-1, len(layer.dims)))
-    return spreads
-
-
-def _not_below(spreads: Ints) -> Ints:
-    """The spreads # (spread, dim) without those that another is at least as large as along every dim."""
-    order = np.argsort(-spreads.prod(axis=1), kind="stable")
-    kept = np.zeros((0, spreads.shape[1]), np.int64)
-    for spread in spreads[order]:
-        if not (kept >= spread).all(axis=1).any():
-            kept = np.concatenate([kept, spread[None]])
-    return kept
-
-
-def _may(dims: tuple[str, ...] | None, dim: str) -> bool:
-    return dims is None or dim in dims
-
-
-def _largest(size: int, most: Sequence[int]) -> list[tuple[int, ...]]:
-    """The bounds of dims that fill an axis as far as they can: none can be raised alone."""
-    if not most:
-        return [()]
-    head, rest = min(most[0], size), most[1:]
-    listed = [(bound, *tail) for bound in range(1, head + 1) for tail in _largest(size // bound, rest)]
-    return [own for own in listed if not any(_raised(own, i, size, most) for i in range(len(own)))]
-
-
-def _raised(own: Sequence[int], i: int, size: int, most: Sequence[int]) -> bool:
-    """Whether one bound can be raised alone."""
-    return own[i] < most[i] and prod(own) // own[i] * (own[i] + 1) <= size

@@ -150,6 +150,11 @@ BAD = {
     "block_scaled: {W: {format: mxfp4}}": [
         "5: block_scaled.W: A_blocks, the name for the number of blocks, is that of another dim",
     ],
+    "name: t\nshape: transposed_conv2d\nstride: 2\nsizes: {M: 8, C: 3, P: 4, Q: 4, R: 4, S: 2}\n"
+    "block_scaled: {Weights: {format: mxfp8, along: M}}": [
+        "5: block_scaled.Weights.along: M has the channels of all phases of a transposed convolution: "
+        "no block runs along it",
+    ],
     "block_scaled: {Weight: {format: mxfp4}}\nlayers:\n  - {shape: rank1, sizes: {D: 32}}": [
         "1: block_scaled.Weight: no layer reads a tensor of this name that nobody in the network makes and that has "
         "no width of its own",

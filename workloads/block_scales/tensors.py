@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..checking import Section
 from ..faults import Fault, InputError
+from ..named_shapes import SHAPES
 from ..reading import Document, Keys, near
 from ..spec import Rank, Tensor, Term, Workload
 
@@ -142,6 +143,8 @@ def _dim_faults(workload: Workload, tensor: Tensor, own: BlockScaled) -> Iterato
     elif dim not in plain:
         what = "is of a window" if dim in tensor.dims else "is no dim of the tensor"
         yield path, f"{dim} {what}; blocks run along a dim of a rank of its own: {have}{near(dim, plain)}"
+    elif dim == "M" and workload.shape in SHAPES and SHAPES[workload.shape].transposed:
+        yield path, "M has the channels of all phases of a transposed convolution: no block runs along it"
     elif blocks_of(dim) in workload.dims:
         yield path, f"{blocks_of(dim)}, the name for the number of blocks, is that of another dim"
     elif own.format in FORMATS and (size := workload.size(dim)) % FORMATS[own.format].block:

@@ -1,6 +1,6 @@
 """What the layers of a network hand each other: `from` and `pad` of a network file, checked against the layers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -41,15 +41,19 @@ class EdgesReader:
     """Reads the edges of a network, entry by entry, each after those that it may read from."""
 
     def __init__(
-        self, document: Document, names: Mapping[str, Keys], inputs: Mapping[str, tuple[int, ...]] | None = None
+        self,
+        document: Document,
+        names: Mapping[str, Keys],
+        inputs: Mapping[str, tuple[int, ...]] | None = None,
+        faulty: Iterable[str] = (),
     ) -> None:
         """Begin; `names` has the path of every layer and operation of the network by its name, `inputs` the sizes of
-        what nobody in the network makes."""
+        what nobody in the network makes; `faulty` entries are told already, and what reads them is not."""
         self.document, self.names = document, names
         self.edges: list[Edge] = []
         self.operations: list[Operation] = []
         self.faults: list[Fault] = []
-        self._faulty: set[str] = set()  # operations that are none
+        self._faulty = set(faulty)  # layers and operations that are none
         self._before = {name: Made.of_sizes(name, sizes) for name, sizes in (inputs or {}).items()}
 
     def read(self, at: Keys, said: Linked, layer: Workload, count: int) -> None:

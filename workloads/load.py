@@ -121,19 +121,21 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
     layers: list[tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]] = []
     faults: list[Fault] = []
     first: dict[str, Keys] = {name: ("inputs", name) for name in network.inputs}
+    faulty = set[str]()
     for index in range(len(network.layers)):
         at: Keys = ("layers", index)
         try:
             entry = _entry(document, at, folder, network.block_scaled)
         except InputError as error:
             faults += error.faults
+            faulty.add(_name_at(document, at))
             continue
         name = entry[1] if isinstance(entry[1], str) else entry[1].name
         before = first.setdefault(name, at)
         if before != at:
             faults.append(document.fault(at, f'the name "{name}" is that of {path_text(before)} already'))
         layers.append(entry)
-    reader = EdgesReader(document, first, network.inputs)
+    reader = EdgesReader(document, first, network.inputs, faulty)
     every: list[tuple[Workload, int]] = []
     for at, work, said in layers:
         if isinstance(said, OperationEntry):
@@ -150,6 +152,13 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
     operations, inputs = tuple(reader.operations), tuple(network.inputs.items())
     name = network.name or default_name
     return Network(name, tuple(every), network.tokens, tuple(reader.edges), operations, inputs)
+
+
+def _name_at(document: Document, at: Keys) -> str:
+    """The name of an entry that is no layer and no operation, as others may read it."""
+    entry, place = document.get(at), int(at[-1]) + 1
+    said = entry if isinstance(entry, dict) else {}
+    return str(said.get("name") or (f"{said['op']}_{place}" if "op" in said else f"layer_{place}"))
 
 
 def _scaled(document: Document, at: Keys, entry: tuple[Workload, Counted], default: Scaled) -> Workload:

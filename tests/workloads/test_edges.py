@@ -84,6 +84,13 @@ def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
              "net.yaml:3: layers[1].from.Inputs: b would read what it makes itself"],
         ),
         (
+            [CONV.format(name="a", m=-4, c=2, p=8, r=1, more=""),
+             CONV.format(name="b", m=4, c=4, p=8, r=1, more=", from: {Inputs: a}"), "{op: adds, from: [a, b]}",
+             CONV.format(name="c", m=4, c=4, p=8, r=1, more=", from: {Inputs: adds_3}")],
+            ["net.yaml:2: layers[0].sizes.M: must be at least 1, got -4",
+             'net.yaml:4: layers[2].op: unknown operator "adds"; did you mean "add"?'],
+        ),
+        (
             [CONV.format(name="a", m=4, c=2, p=8, r=1, more=", count: 2"),
              CONV.format(name="b", m=4, c=4, p=8, r=1, more=", from: {Inputs: a}")],
             ["net.yaml:3: layers[1].from.Inputs: a is there 2 times and b 1 times: write them one by one"],
@@ -109,7 +116,7 @@ def test_layers_from_elsewhere_have_edges_too(tmp_path: Path) -> None:
              "net.yaml:3: layers[1].pad.P: must be at least 0, got -1"],
         ),
     ],
-    ids=["no zeros", "another size", "names and order", "counts", "one window twice", "no window",
+    ids=["no zeros", "another size", "names and order", "faulty layers", "counts", "one window twice", "no window",
          "zeros around nothing", "two producers"],
 )  # fmt: skip
 def test_what_does_not_fit_is_a_fault_with_its_line(tmp_path: Path, layers: list[str], wanted: list[str]) -> None:

@@ -67,6 +67,7 @@ class PlanSearch:
     most_steps: int | None = None  # of proofs; the effort
     statistics: Statistics = field(default_factory=Statistics)
     searched: int = 0  # prices
+    left_open: bool = False  # at some slope each price was searched as far as its own effort goes
     latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
@@ -134,6 +135,8 @@ class PlanSearch:
                 self.latest = best
                 if progress is not None:
                     progress(self, best)
+                if not requests and last == SEARCHED:
+                    self.left_open |= best.least < best.value * (1 - max(ROUNDING, self.gap))
                 if not requests or self._late or (self._used_up and not beyond):
                     return best
                 for result in workers.in_order(requests, 1, None):

@@ -71,7 +71,8 @@ class _Pipelines:
         try:
             self._search()
             if not statistics.ended:
-                statistics.stop(Ended.SEEN_ALL if self._closed else Ended.EFFORT)
+                close = Ended.EFFORT if self.search.left_open else Ended.CLOSE
+                statistics.stop(Ended.SEEN_ALL if self._closed else close)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)

@@ -96,6 +96,7 @@ class PipelineSearch:
     tell: Tell | None = None
     statistics: Statistics = field(default_factory=Statistics)
     searched: int = 0  # prices
+    left_open: bool = False  # at some slope each price was searched as far as its own effort goes
     latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
@@ -145,6 +146,8 @@ class PipelineSearch:
                 best, requests = self._look(weights)
                 self.latest = best
                 self._tell(best)
+                if not requests:
+                    self.left_open |= best.least < best.value * (1 - max(ROUNDING, self.gap))
                 if not requests or self._used_up:
                     return best
                 for result in workers.in_order(requests, 1, None):

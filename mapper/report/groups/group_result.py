@@ -8,6 +8,7 @@ from ...certificate import GroupProof
 from ...fusion import GroupCosts
 from ...problem import ROUNDING, Goal
 from ...search.outcome import Ended, Statistics
+from ..tables import at_most
 from .group_text import Json, group_json, group_lines, nest_lines, shared_over, stages_json
 from .outer_words import why_not_fused, words_table
 
@@ -220,7 +221,7 @@ class GroupResult:
     def _proof(self) -> list[str]:
         if self.gap is None:
             return []
-        what = f"no group{self._loops} is {'lower' if self.optimal else f'more than {self.gap:.2%} lower'}"
+        what = f"no group{self._loops} is {'lower' if self.optimal else f'more than {at_most(self.gap)} lower'}"
         lines = [f"proof        {what}{self._partly_tried}"]
         went = self.statistics
         counted = f"{self.looked_at:,} groups looked at, {self.tiles:,} combinations of tiles bounded"

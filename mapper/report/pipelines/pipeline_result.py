@@ -9,7 +9,7 @@ from ...problem import ROUNDING, Goal
 from ...search.outcome import Statistics
 from ..loop_nest import loop_nest
 from ..network_result import NetworkResult
-from ..tables import TextTable, energy_unit
+from ..tables import TextTable, at_most, energy_unit
 
 Json = dict[str, Any]
 MOST_NAMES = 3  # of a stage, in text
@@ -113,8 +113,10 @@ class PipelineResult:
             lines.append(f"{name:<12} {objective.short} {self._value(own):.5g} {objective.unit}; {figures}")
         lines.append(f"saved        {self.saved or 0.0:.1%} of the {objective.short}")
         lines.append(f"time         the first item after {best.fill:,} cycles, then one every {best.slowest:,}")
-        proven = "a lower" if self.optimal else f"a more than {self.gap or 0.0:.2%} lower"
-        lines.append(f"proof        no pipeline has {proven} {objective.short}")
+        proven = f"no pipeline has a lower {objective.short}"
+        if not self.optimal:
+            proven = f"no pipeline has an {objective.short} more than {at_most(self.gap or 0.0)} lower"
+        lines.append(f"proof        {proven}")
         how = f"{self.searched:,} prices of parts bounded or searched; {self.statistics.seconds:.2f} s"
         return [*lines, f"search       {how}; ended by: {self.statistics.stopped_by}"]
 

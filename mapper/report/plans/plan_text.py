@@ -5,7 +5,7 @@ from math import inf
 
 from ....arch import Storage
 from ...networks import PlacedPart
-from ..tables import TextTable, energy_unit
+from ..tables import TextTable, at_most, energy_unit
 from .network_plan import NetworkPlan
 from .plan_table import tiles_text
 
@@ -98,7 +98,7 @@ def proof_text(plan: NetworkPlan) -> str:
         return f"no plan has fewer than {least.cycles:,.0f} cycles, or less than {least.energy_pj / size:,.5g} {unit}"
     if plan.optimal:
         return f"no plan{rule} has a lower {title}"
-    return f"no plan{rule} has an {title} more than {plan.gap:.2%} lower"
+    return f"no plan{rule} has an {title} more than {at_most(plan.gap)} lower"
 
 
 def widest_gaps(plan: NetworkPlan) -> str:
@@ -127,4 +127,4 @@ def front_text(plan: NetworkPlan) -> str:
     (least, most), number = (plan.front[0], plan.front[-1]), len(plan.front)
     unit, size = energy_unit(most[1])
     ends = " to ".join(f"{cycles:,.0f} cycles, {pj / size:,.5g} {unit}" for cycles, pj in (least, most))
-    return f"{number:,} plans from {ends}; no plan is more than {plan.front_gap:.2%} below"
+    return f"{number:,} plans from {ends}; no plan is more than {at_most(plan.front_gap)} below"

@@ -34,6 +34,7 @@ class Ended(StrEnum):
     MODEL_FAILED = "the cost model failed"
     NOTHING_NEW = "nothing new to ask about"
     # for proofs
+    CLOSE = "best and bound close enough"  # of sums of parts, at each slope
     SEEN_ALL = "every mapping ruled out or seen"
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
     ROOT_ONLY = "the mapspace bounded as a whole"

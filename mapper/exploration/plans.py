@@ -4,9 +4,12 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...arch import Architecture
 from ...workloads import Network
-from ..bounds.sums import Limits
+from ..bounds.sums import Envelope, Limits
+from ..mapping import pareto_rows
 from ..mapspace import MapspaceTooLargeError
 from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
@@ -24,6 +27,7 @@ from ..plan_search import (
     one_by_one,
     plan_one_by_one,
     search_plans,
+    unsearched,
 )
 from ..problem import Objective, Point
 from ..report import NetworkResult, Result
@@ -120,28 +124,36 @@ def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> Netw
     except (TooManyError, MapspaceTooLargeError) as error:
         return replace(result, no_plan=str(error))
     best = min(plans, key=lambda own: (own.beyond, own.value))
-    return replace(result, plan=replace(best, lower_bound=min(own.lower_bound for own in plans)))
+    every = [point for own in plans for point in own.front]
+    front = tuple(every[row] for row in pareto_rows(*np.array(every).T)) if every else ()
+    envelope, least = Envelope.of_all([own.envelope for own in plans]), min(own.lower_bound for own in plans)
+    return replace(result, plan=replace(best, lower_bound=least, envelope=envelope, front=front))
 
 
 def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterator[NetworkPlan]:
-    """Yield the best plan with each keeper; each but the first has the time that is left. Raises TooManyError."""
+    """Yield the best plan with each keeper; each but the first has the time that is left. Raises TooManyError.
+
+    After Ctrl-C those that are left are bounded as they are, without a search.
+    """
     assert isinstance(study.work, Network), "it has layers"
     graph = Graph.of(study.work)
     known = {name: _known(layer) for name, layer in result.by_name}
     mapped = {name: own.mapped[0] for name, own in known.items()}
     goal = PlanGoal(study.options.goal.minimised[0], request.limits, bool(study.options.axes))
-    began, seconds = time.monotonic(), study.options.limits.seconds
+    began, seconds, interrupted = time.monotonic(), study.options.limits.seconds, False
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
         options = replace(study.options, effort=study.options.effort or "normal", time_limit=left, front="")
         search = PlanSearch(graph, machine, study.mapspace, options, known, MOST_STAGES if request.fused else 1)
+        if interrupted:
+            yield _plan(alone, goal, unsearched(search, alone, goal))
+            continue
         outcome = search_plans(search, alone, goal, None if request.tell is None else _telling(request.tell))
         alone = _better(goal.objective, alone, one_by_one(graph, machine, _found_alone(search, alone)))
         yield _plan(alone, goal, outcome)
-        if outcome.statistics.interrupted:
-            return
+        interrupted = outcome.statistics.interrupted
 
 
 def _machine(study: Study, keeper: str) -> Machine:

@@ -145,7 +145,9 @@ class Solver:
 
     def _start(self, task: Task, stage: int, slope: float) -> MappingBatch | None:
         """Make the mappings of layers solved before mappings of this one; the best of them, or None."""
-        outlines = [Outline(own.factors[0], own.order[0], own.keep[0], 1) for own in self._near.get(stage, [])]
+        levels = [level.name for level in task.space.arch.levels]  # a tensor that stays may be a level less
+        known = [own for own in self._near.get(stage, []) if [level.name for level in own.arch.levels] == levels]
+        outlines = [Outline(own.factors[0], own.order[0], own.keep[0], 1) for own in known]
         if not outlines:
             return None
         batch = adapted(MappingSampler(task.space), outlines, task.options.seed)

@@ -2,7 +2,8 @@
 
 from .assemble import one_by_one, plan_one_by_one
 from .candidates import MOST_STAGES
-from .plans import PlanGoal, PlanOutcome, Progress, search_plans
+from .goal import PlanGoal, PlanOutcome
+from .plans import Progress, search_plans, unsearched
 from .prices import Floor
 from .search import AtSlope, KnownLayer, PlanSearch
 from .states import Machine, TooManyError
@@ -21,4 +22,5 @@ __all__ = [
     "one_by_one",
     "plan_one_by_one",
     "search_plans",
+    "unsearched",
 ]

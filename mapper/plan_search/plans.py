@@ -2,19 +2,20 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
 
 import numpy as np
 
-from ..bounds.sums import Envelope, LeastSum, Limits, crossing
+from ..bounds.sums import Envelope, LeastSum, crossing
 from ..mapping import pareto_rows
 from ..networks import PlanCosts
-from ..problem import EFFORTS, ROUNDING, Objective, Point
-from ..search.outcome import Ended, Statistics
+from ..problem import EFFORTS, ROUNDING, Point
+from ..search.outcome import Ended
 from .assemble import assembled, choices_at
+from .goal import PlanGoal, PlanOutcome
 from .known_fronts import Choice, Mixed, mixed_front
 from .part_gaps import part_gaps
 from .prices import Slope
@@ -33,35 +34,6 @@ FAR_END = 2.0  # times the slopes that were searched
 SMALL = 1.01  # a step of the slope, by which sums are parted into energy and cycles
 
 
-@dataclass(frozen=True)
-class PlanGoal:
-    """What is wanted of a plan."""
-
-    objective: Objective
-    limits: Limits = Limits()
-    front: bool = False  # whether plans are searched along the whole front of energy and cycles, too
-
-    def order(self, costs: PlanCosts) -> Point:
-        """What is less for a better plan: first how far it is beyond the limits, as a factor, then the objective."""
-        cycles, energy_pj = float(costs.cycles), costs.energy_pj
-        return self.limits.beyond(cycles, energy_pj), self.objective.value(energy_pj, cycles)
-
-
-@dataclass(frozen=True, eq=False)
-class PlanOutcome:
-    """The result of a search of plans."""
-
-    best: PlanCosts  # where no plan is known within the limits, the one that is least beyond them
-    lower_bound: float  # no plan within the limits is below, of those that were tried, by the objective; inf: none is
-    statistics: Statistics
-    searched: int  # prices of parts that were bounded or searched
-    most_held: int | None  # tensors in the memory between parts; None: as many as there was room for
-    in_turn: bool  # whether only parts in the order of the network were tried
-    part_gaps: tuple[float | None, ...]  # by how much less each part may cost (part_gaps.py)
-    envelope: Envelope  # of energy and cycles of all plans
-    front: tuple[Point, ...]  # cycles and energies of known plans that no other known beats, where these are wanted
-
-
 Progress = Callable[[PlanSearch, AtSlope], None]
 
 
@@ -71,6 +43,11 @@ def search_plans(search: PlanSearch, start: PlanCosts, goal: PlanGoal, progress:
     Ctrl-C ends the search with the best so far.
     """
     return _Plans(search, start, goal, progress).run()
+
+
+def unsearched(search: PlanSearch, start: PlanCosts, goal: PlanGoal) -> PlanOutcome:
+    """Tell what is known of the plans of a network before any is searched: `start`, and a bound."""
+    return _Plans(search, start, goal, None).outcome
 
 
 class _Plans:
@@ -93,18 +70,23 @@ class _Plans:
             self._search()
             if not statistics.ended:
                 close = Ended.EFFORT if self.search.left_open else Ended.CLOSE
-                statistics.stop(Ended.SEEN_ALL if self._closed else close)
+                statistics.stop(Ended.SEEN_ALL if self._proven else close)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
         statistics.seconds = time.monotonic() - began
+        return self.outcome
+
+    @property
+    def outcome(self) -> PlanOutcome:
+        """What is known, and proven."""
         states = [component.states for component in self.search.components]
         most = min((own.most_held for own in states if own.most_held is not None), default=None)
         in_turn = any(own.in_turn for own in states)
         return PlanOutcome(
             self.best,
             self.lower_bound,
-            statistics,
+            self.search.statistics,
             self.search.searched,
             most,
             in_turn,
@@ -201,8 +183,11 @@ class _Plans:
             known.append(slope)
 
     def _edges(self) -> Iterator[float]:
-        """Yield the slopes of the edges of what is known of the front."""
-        for one, other in pairwise(hull(self.front)):
+        """Yield the slopes of the edges of what is known of the front; of a single plan that of its EDP."""
+        corners = hull(self.front)
+        if len(corners) == 1 and min(corners[0]) > 0:
+            yield corners[0][1] / corners[0][0]
+        for one, other in pairwise(corners):
             slope = crossing(one, other)
             if slope is not None:
                 yield slope
@@ -274,6 +259,11 @@ class _Plans:
         """Whether the best plan is proven to be, or that there is none within the limits."""
         bound = self.lower_bound
         return bound == inf or (self._within and bound >= self._value(self.best) * (1 - ROUNDING))
+
+    @property
+    def _proven(self) -> bool:
+        """Whether nothing is left to find, of the front neither."""
+        return self._closed and (not self.goal.front or self.envelope.gap(self._known_front()) <= ROUNDING)
 
     @property
     def lower_bound(self) -> float:

@@ -135,7 +135,7 @@ class PlanSearch:
                 self.latest = best
                 if progress is not None:
                     progress(self, best)
-                if not requests and last == SEARCHED:
+                if not requests and last > BOUNDED:
                     self.left_open |= best.least < best.value * (1 - max(ROUNDING, self.gap))
                 if not requests or self._late or (self._used_up and not beyond):
                     return best
@@ -204,7 +204,7 @@ class PlanSearch:
             price = self._price(move)
             if price is not None and price.floor.least(slope) < price.value(slope) * (1 - ROUNDING):
                 step = self._step(price, slope)
-                if step <= last:
+                if step <= last or (step == SEARCHED and last > BOUNDED and len(price.group.stages) == 1):
                     wanted[price.group] = step
         return wanted
 

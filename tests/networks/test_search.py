@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
@@ -197,6 +197,8 @@ def test_limits_and_fronts_hold_of_every_plan(network, machine, name, late, much
         assert plan.value == pytest.approx(least, rel=1e-6)
     if late is None and much is None:
         assert plan.within
+    if kept and (late is None) != (much is None):  # the plan of the fewest cycles, or of the least energy, is found
+        assert plan.within
     for took, pj in plan.front:
         assert any(own[0] <= pj * (1 + 1e-9) and own[1] <= took * (1 + 1e-9) for own in every)
     for pj, took in every:
@@ -290,3 +292,69 @@ def test_layers_whose_loop_orders_are_too_many_to_count_have_mappings(monkeypatc
     beyond = plan()
     assert beyond.lower_bound <= counted.value
     assert not beyond.optimal
+
+
+SEVERAL = """
+name: m
+levels:
+- {name: DRAM, class: DRAM, word_bits: 16, energy: {read_pj: 100, write_pj: 100, update_pj: 100}, read_bandwidth: 1, write_bandwidth: 1}
+- {name: B0, class: SRAM, capacity_words: 60, word_bits: 16, energy: {read_pj: 40, write_pj: 40, update_pj: 40}}
+- {name: B1, class: SRAM, capacity_words: 24, word_bits: 16, energy: {read_pj: 1, write_pj: 1, update_pj: 1}, read_bandwidth: 0.25, write_bandwidth: 0.25}
+compute: {name: MAC, class: intmac, word_bits: 16, energy: {compute_pj: 1}}
+"""  # noqa: E501
+PAIR = [
+    {"name": "a", "shape": "matmul", "sizes": {"M": 3, "N": 4, "K": 2}, "from": {"Inputs": "x"}},
+    {"name": "b", "shape": "matmul", "sizes": {"M": 2, "N": 4, "K": 3}, "from": {"Inputs": "a"}},
+]
+
+
+@pytest.fixture
+def several(tmp_path):
+    """A machine with two memories in which tensors may stay, the one fast, the other of little energy."""
+    (tmp_path / "arch.yaml").write_text(SEVERAL)
+    return str(tmp_path / "arch.yaml"), network_of(PAIR, {"x": [4, 2]})
+
+
+def test_a_front_has_the_plans_in_each_memory(several):
+    """And what is proven of it holds for plans in each."""
+    options = SearchOptions(strategy="optimal", effort="thorough", objective="energy", front="energy,delay")
+    plan = explore(*several, "ruby-s", options, fuse="resident").plan
+    for name in ("edp", "energy", "delay"):
+        best = explore(*several, "ruby-s", SearchOptions(strategy="optimal", objective=name), fuse="resident").plan
+        point = float(best.costs.cycles), best.costs.energy_pj
+        assert plan.envelope.factor(*point) <= 1 + 1e-9
+        assert any(cycles <= point[0] and pj <= point[1] for cycles, pj in plan.front)
+    assert plan.costs.plan.keeper == "B1"
+    assert plan.front[0] == (48, 10528)
+    assert plan.front[-1] == (496, 3040)
+
+
+def test_ctrl_c_leaves_a_bound_of_plans_in_every_memory(several, monkeypatch):
+    """Also of those in memories that were not searched yet."""
+    options = SearchOptions(strategy="optimal", objective="energy")
+    least = explore(*several, "ruby-s", options, fuse="resident").plan.value
+    monkeypatch.setattr(PlanSearch, "at", interrupt)
+    found = explore(*several, "ruby-s", options, fuse="resident").plan
+    assert found.statistics.interrupted
+    assert found.lower_bound <= least < found.value
+
+
+def interrupt(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("limit", [{"deadline": 10}, {"energy_limit": 1000}])
+@pytest.mark.parametrize("name", ["delay", "energy", "edp"])
+def test_that_no_plan_is_within_a_limit_is_said_by_any_objective(several, limit, name):
+    """The least cycles are 48, and the least energy 3,040 pJ."""
+    options = SearchOptions(strategy="optimal", objective=name)
+    assert explore(*several, "ruby-s", options, fuse="resident", **limit).plan.impossible
+
+
+def test_uneven_placement_begins_with_no_mapping_of_other_levels(several):
+    """A tensor that stays may be a level less of a memory with uneven placement."""
+    arch = load_arch(several[0])
+    inner = (replace(own, placement="uneven") for own in arch.levels[1:])
+    uneven = replace(arch, levels=(arch.levels[0], *inner))
+    found = explore(uneven, several[1], "ruby-s", SearchOptions(strategy="optimal", effort="quick"), fuse="resident")
+    assert found.plan.value <= found.plan.objective.value(found.plan.alone.energy_pj, found.plan.alone.cycles)

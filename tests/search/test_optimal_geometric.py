@@ -88,8 +88,8 @@ def test_where_nothing_fits():
 def test_a_wrong_bound_is_noticed(layer, monkeypatch):
     """Terms of one charge counted as if they added up, where only the largest counts, give too high a bound."""
 
-    def own(self, weights, right=Ascent._own):
-        found, terms = right(self, weights), self.problem.terms
+    def own(self, weights, powers, right=Ascent._own):
+        found, terms = right(self, weights, powers), self.problem.terms
         return np.append(np.log(weights[:terms]), found[terms:])
 
     rng = np.random.default_rng(0)

@@ -87,13 +87,39 @@ class Envelope:
         slopes, sums = self.lines
         return max(self.cycles / cycles, float((sums / (energy_pj + slopes * cycles)).max()))
 
+    def least_sum(self, slope: float) -> float:
+        """The least energy + slope x cycles."""
+        return min(energy_pj + slope * cycles for cycles, energy_pj in self.corners)
+
+    @classmethod
+    def of_all(cls, every: "Sequence[Envelope]") -> "Envelope":
+        """What is proven where any of these holds."""
+        if len(every) == 1:
+            return every[0]
+        slopes = sorted({own.slope for one in every for own in one.sums})
+        sums = tuple(LeastSum(slope, min(one.least_sum(slope) for one in every)) for slope in slopes)
+        return cls(min(one.energy_pj for one in every), min(one.cycles for one in every), sums)
+
+    def gap(self, front: Sequence[Point]) -> float:
+        """The largest share by which something may be below all of a front, in cycles and in energy.
+
+        What no point of the front covers has fewer cycles than one and less energy than the one before: it is below
+        a corner between both. The front goes from the fewest cycles to the most.
+        """
+        cycles, energies = zip(*front, strict=True)
+        factors = [self.factor(more, pj) for more, pj in zip(cycles[1:], energies[:-1], strict=True)]
+        factors += [self.cycles / cycles[0] if cycles[0] else 1.0]
+        factors += [self.energy_pj / energies[-1] if energies[-1] else 1.0]
+        return max(0.0, 1 - min(factors))
+
     def least(self, objective: Objective, limits: Limits) -> LeastPoint:
         """The least value of an objective within limits."""
         limits = Limits(limits.cycles * (1 + ROUNDING), limits.energy_pj * (1 + ROUNDING))  # sums have rounding errors
-        points = [point for point in self.corners if limits.kept(*point)]
-        if limits.cycles < inf and self.least_energy(limits.cycles) <= limits.energy_pj:
+        points = list(self.corners)
+        if limits.cycles < inf:
             points.append((limits.cycles, self.least_energy(limits.cycles)))
-        if limits.energy_pj < inf and self.least_cycles(limits.energy_pj) <= limits.cycles:
+        if limits.energy_pj < inf:
             points.append((self.least_cycles(limits.energy_pj), limits.energy_pj))
+        points = [point for point in points if max(point) < inf and limits.kept(*point)]
         values = [(objective.value(energy_pj, cycles), (cycles, energy_pj)) for cycles, energy_pj in points]
         return LeastPoint(*min(values)) if values else LeastPoint(inf, None)

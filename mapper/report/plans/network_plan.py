@@ -89,16 +89,8 @@ class NetworkPlan:
 
     @property
     def front_gap(self) -> float:
-        """The largest share by which a plan may be below all of the front, in energy and in cycles.
-
-        A plan that no known one covers has fewer cycles than one and less energy than the one before: it is below a
-        corner between both.
-        """
-        cycles, energies = zip(*self.front, strict=True)
-        factors = [self.envelope.factor(more, pj) for more, pj in zip(cycles[1:], energies[:-1], strict=True)]
-        factors += [self.envelope.cycles / cycles[0] if cycles[0] else 1.0]
-        factors += [self.envelope.energy_pj / energies[-1] if energies[-1] else 1.0]
-        return max(0.0, 1 - min(factors))
+        """The largest share by which a plan may be below all of the front, in energy and in cycles."""
+        return self.envelope.gap(self.front)
 
     @property
     def saved(self) -> float:

@@ -37,6 +37,13 @@ class Linked(Section):
     causal: bool = False  # whether queries see no later keys
 
 
+def entry_name(document: Document, at: Keys) -> str:
+    """The name of an entry that is no layer and no operation, as others may read it."""
+    said, place = document.get(at), int(at[-1]) + 1
+    own = said if isinstance(said, dict) else {}
+    return str(own.get("name") or f"{own.get('op', 'layer')}_{place}")
+
+
 class EdgesReader:
     """Reads the edges of a network, entry by entry, each after those that it may read from."""
 

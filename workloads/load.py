@@ -12,7 +12,7 @@ from pydantic import Field
 
 from .block_scales import BlockScaled, scaled, scaled_by_default, unused_default
 from .checking import IntExpr, Section, check
-from .edges import EdgesReader, Linked
+from .edges import EdgesReader, Linked, entry_name
 from .faults import Fault, InputError, InputNote, InputWarning
 from .files import expanded
 from .folders import SUFFIXES, read_folder
@@ -128,7 +128,7 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
             entry = _entry(document, at, folder, network.block_scaled)
         except InputError as error:
             faults += error.faults
-            faulty.add(_name_at(document, at))
+            faulty.add(entry_name(document, at))
             continue
         name = entry[1] if isinstance(entry[1], str) else entry[1].name
         before = first.setdefault(name, at)
@@ -152,13 +152,6 @@ def _network(document: Document, folder: Path, default_name: str) -> Network:
     operations, inputs = tuple(reader.operations), tuple(network.inputs.items())
     name = network.name or default_name
     return Network(name, tuple(every), network.tokens, tuple(reader.edges), operations, inputs)
-
-
-def _name_at(document: Document, at: Keys) -> str:
-    """The name of an entry that is no layer and no operation, as others may read it."""
-    entry, place = document.get(at), int(at[-1]) + 1
-    said = entry if isinstance(entry, dict) else {}
-    return str(said.get("name") or (f"{said['op']}_{place}" if "op" in said else f"layer_{place}"))
 
 
 def _scaled(document: Document, at: Keys, entry: tuple[Workload, Counted], default: Scaled) -> Workload:

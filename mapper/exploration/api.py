@@ -160,7 +160,7 @@ def plan_faults(study: Study, request: Request) -> list[Fault]:
     faults = [option_fault(name, rule) for name, limit in given.items() if not 0 < limit < inf]
     if "energy-limit" in given and not study.problems[0].energies.counted:
         faults.append(option_fault("energy-limit", "energies are not known (--no-energy)"))
-    why_not = "leave out --fuse none" if request.get("fuse", NONE) == NONE else why_no_plan(study)
+    why_not = "give --fuse auto, or resident" if request.get("fuse", NONE) == NONE else why_no_plan(study)
     if why_not:
         faults += [option_fault(name, f"is of plans of a network, and none is searched: {why_not}") for name in given]
     return faults

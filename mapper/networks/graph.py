@@ -12,6 +12,9 @@ from ...arch import Storage
 from ...workloads import Network, Workload
 from ...workloads.operators import Moves, Operation, Operator
 
+# of what stands before: the nodes whose words a name stands for, its sizes, and the nodes
+Before = tuple[Mapping[str, tuple[str, ...]], Mapping[str, tuple[int, ...]], Mapping[str, "Node"]]
+
 
 @dataclass(frozen=True)
 class Read:
@@ -21,6 +24,7 @@ class Read:
     makers: tuple[str, ...]  # the nodes whose output they are, or some of it
     outside: bool  # whether there are words among them that no node makes
     words: int  # of a layer with the zeros of padding
+    zeros: int = 0  # of these words, those of padding; and those that a view has several times
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Graph:
                 nodes[name] = Node(name, own.operator, reads, own.sizes, own.count)
             else:
                 sizes[name] = own.output_sizes
-                own_reads = tuple(_layer_reads(network, own, behind, open_ended))
+                own_reads = tuple(_layer_reads(network, own, (behind, sizes, nodes), open_ended))
                 nodes[name] = Node(name, own, own_reads, sizes[name], network.count(name))
             behind[name] = (name,)
         return cls(network, nodes)
@@ -132,13 +136,14 @@ class Graph:
         return self.nodes[name].words * self.bits(level, name)
 
 
-def _layer_reads(
-    network: Network, layer: Workload, behind: Mapping[str, tuple[str, ...]], open_ended: set[str]
-) -> Iterator[Read]:
+def _layer_reads(network: Network, layer: Workload, before: Before, open_ended: set[str]) -> Iterator[Read]:
     """Yield what a layer reads of others; weights that nobody makes are no reads."""
+    behind, sizes, nodes = before
     for edge in network.inputs_of(layer.name):
-        tensor = next(own for own in layer.tensors if own.name == edge.tensor)
-        yield Read(edge.tensor, behind[edge.producer], edge.producer in open_ended, layer.tensor_words(tensor))
+        tensor, makers = next(own for own in layer.tensors if own.name == edge.tensor), behind[edge.producer]
+        words = layer.tensor_words(tensor)
+        own = min(prod(sizes[edge.producer]), sum(nodes[maker].words for maker in makers))
+        yield Read(edge.tensor, makers, edge.producer in open_ended, words, max(0, words - own))
 
 
 def _with_operations(network: Network) -> Network:

@@ -91,8 +91,7 @@ class PlacedPart:
         for read in node.reads:
             if self.inside(read):
                 tensor = next(own for own in node.layer.tensors if own.name == read.tensor)
-                zeros = read.words - sum(self.graph.nodes[maker].words for maker in read.makers)
-                bits += max(0, zeros) * level.bits(tensor.name, tensor.word_bits)
+                bits += read.zeros * level.bits(tensor.name, tensor.word_bits)
         return bits
 
     def group(self, arch: Architecture) -> Group:

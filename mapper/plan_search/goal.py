@@ -16,10 +16,10 @@ class PlanGoal:
     limits: Limits = Limits()
     front: bool = False  # whether plans are searched along the whole front of energy and cycles, too
 
-    def order(self, costs: PlanCosts) -> Point:
-        """What is less for a better plan: first how far it is beyond the limits, as a factor, then the objective."""
+    def order(self, costs: PlanCosts) -> tuple[float, float, float]:
+        """What is less for a better plan: how far it is beyond the limits, as a factor; the objective; the EDP."""
         cycles, energy_pj = float(costs.cycles), costs.energy_pj
-        return self.limits.beyond(cycles, energy_pj), self.objective.value(energy_pj, cycles)
+        return self.limits.beyond(cycles, energy_pj), self.objective.value(energy_pj, cycles), energy_pj * cycles
 
 
 @dataclass(frozen=True, eq=False)

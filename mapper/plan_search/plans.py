@@ -150,24 +150,21 @@ class _Plans:
             self._at(far, TRIED)
         known = list[Slope]()
         while len(known) < MOST_CUTS and not self._over:
-            wanted = self._cut_slope()
-            if near(wanted, known):
+            wanted = [slope for slope in self._cut_slopes() if not near(slope, known)]
+            if not wanted:
                 return
-            self._at(wanted)
-            known.append(wanted)
+            self._at(wanted[0])
+            known.append(wanted[0])
 
-    def _cut_slope(self) -> Slope:
-        """The slope between the known plans on both sides of where the bound of the objective is."""
+    def _cut_slopes(self) -> Iterator[Slope]:
+        """Yield the slopes between known plans on both sides of a limit, then that where the bound is least."""
         limits, point = self.goal.limits, self.envelope.least(self.goal.objective, self.goal.limits).point
-        if point is None:
-            return None
-        cycles, energy_pj = point
-        late, much = cycles >= limits.cycles * (1 - ROUNDING), energy_pj >= limits.energy_pj * (1 - ROUNDING)
         for one, other in pairwise(hull(self.front)):
-            cut = (late and one[0] <= cycles < other[0]) or (much and other[1] <= energy_pj < one[1])
-            if cut:
-                return crossing(one, other)
-        return self.goal.objective.slope_at(energy_pj, cycles) if cycles else None
+            if one[0] <= limits.cycles < other[0] or other[1] <= limits.energy_pj < one[1]:
+                yield crossing(one, other)
+        if point is not None and point[0]:
+            cycles, energy_pj = point
+            yield self.goal.objective.slope_at(energy_pj, cycles)
 
     def _along_front(self) -> None:
         """Search plans at the slopes where bound and value are farthest apart: at both ends, then between."""
@@ -231,8 +228,10 @@ class _Plans:
 
     def _let(self, choices: Sequence[Choice]) -> None:
         costs = assembled(self.search, choices)
-        beyond, value = self.goal.order(self.best)
-        if self.goal.order(costs) < (beyond, value * (1 - ROUNDING)):
+        beyond, value, product = self.goal.order(self.best)
+        own_beyond, own_value, own_product = self.goal.order(costs)
+        same = own_beyond == beyond and own_value <= value * (1 + ROUNDING)
+        if (own_beyond, own_value) < (beyond, value * (1 - ROUNDING)) or (same and own_product < product):
             self.best = costs
 
     def _known_front(self) -> tuple[Point, ...]:

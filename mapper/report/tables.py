@@ -46,6 +46,15 @@ def at_most(gap: float) -> str:
     return f"{ceil(gap * 1e4 - 1e-9) / 1e4:.2%}"
 
 
+def with_article(noun: str) -> str:
+    """Put the article before a noun.
+
+    >>> with_article("EDP"), with_article("delay")
+    ('an EDP', 'a delay')
+    """
+    return f"{'an' if noun[0] in 'aeioE' else 'a'} {noun}"
+
+
 def energy_unit(largest_pj: float) -> tuple[str, float]:
     """Choose the unit in which `largest_pj` is at least 1; returns its name and its size in pJ."""
     return next((unit for unit in _UNITS if largest_pj >= unit[1]), _UNITS[-1])

@@ -143,7 +143,7 @@ def test_limits_need_plans_and_numbers(files):
     """All that is wrong is said at once."""
     done = run(*files, "--deadline", "-1", "--energy-limit", "5")
     assert done.exit_code == 2
-    rule = "is of plans of a network, and none is searched: leave out --fuse none"
+    rule = "is of plans of a network, and none is searched: give --fuse auto, or resident"
     for line in ("deadline: must be a positive number", f"deadline: {rule}", f"energy-limit: {rule}"):
         assert line in done.stderr, line
     with pytest.raises(InputError, match="proves nothing of layers"):

@@ -14,8 +14,8 @@ from ruby_map.mapper.bounds import ideal
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family, solver
 from ruby_map.mapper.mapspace import Mapspace, MapspaceTooLargeError
-from ruby_map.mapper.networks import Graph, Part, PlacedPart, applies, movements, overfull_bits
-from ruby_map.mapper.plan_search import Machine, PlanSearch
+from ruby_map.mapper.networks import Graph, Part, PlacedPart, Resident, applies, movements, overfull_bits
+from ruby_map.mapper.plan_search import Machine, PlanSearch, plan_one_by_one
 from ruby_map.mapper.plan_search.part_gaps import part_gaps
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.workloads import Fault, InputError
@@ -329,6 +329,17 @@ def test_a_front_has_the_plans_in_each_memory(several):
     assert plan.front[-1] == (304, 6580)
 
 
+OTHERS = [(56, 11728), (120, 10480), (128, 10168), (168, 9556), (192, 8920), (256, 7828), (304, 6580)]
+
+
+@pytest.mark.parametrize(("cycles", "pj"), [(240, 7996), *(OTHERS if DEEP else [])])
+def test_a_point_of_the_front_is_found_with_its_cycles_as_deadline(several, cycles, pj):
+    """At corners of the front and between them."""
+    options = SearchOptions(strategy="optimal", effort="thorough", objective="energy")
+    costs = explore(*several, "ruby-s", options, fuse="resident", deadline=cycles).plan.costs
+    assert (costs.cycles, costs.energy_pj) == (cycles, pj)
+
+
 def test_ctrl_c_leaves_a_bound_of_plans_in_every_memory(several, monkeypatch):
     """Also of those in memories that were not searched yet."""
     options = SearchOptions(strategy="optimal", objective="energy")
@@ -358,3 +369,22 @@ def test_uneven_placement_begins_with_no_mapping_of_other_levels(several):
     uneven = replace(arch, levels=(arch.levels[0], *inner))
     found = explore(uneven, several[1], "ruby-s", SearchOptions(strategy="optimal", effort="quick"), fuse="resident")
     assert found.plan.value <= found.plan.objective.value(found.plan.alone.energy_pj, found.plan.alone.cycles)
+
+
+PADDED = {"pad": {"P": 2}}
+
+
+def test_zeros_around_a_part_of_a_tensor_take_room():
+    """A slice of 3 of 6 words that stay, read with 2 zeros on each side: 10 words."""
+    entries = [
+        {"name": "a", "shape": "matmul", "sizes": {"M": 3, "N": 2, "K": 2}, "from": {"Inputs": "x"}},
+        {"name": "s", "op": "slice", "from": "a", "sizes": [1, 3]},
+        {"name": "c", "shape": "conv1d", "sizes": {"M": 1, "C": 1, "P": 5, "R": 3}, "from": {"Inputs": "s"}} | PADDED,
+    ]
+    graph = Graph.of(network_of(entries, {"x": [2, 2]}))
+    (read,) = graph.nodes["c"].reads
+    assert (read.makers, read.words, read.zeros) == (("a",), 7, 4)
+    levels = Storage("L0", "DRAM"), Storage("L1", "SRAM", capacity_bits=640)
+    arch = Architecture("m", levels, Compute("MAC", "intmac"))
+    plan = replace(plan_one_by_one(graph, "L1"), residents=(Resident("a", "c"),))
+    assert plan.placed(1).room_bits(arch, "c") == 10 * 16

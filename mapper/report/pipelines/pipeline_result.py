@@ -9,7 +9,7 @@ from ...problem import ROUNDING, Goal
 from ...search.outcome import Statistics
 from ..loop_nest import loop_nest
 from ..network_result import NetworkResult
-from ..tables import TextTable, at_most, energy_unit
+from ..tables import TextTable, at_most, energy_unit, with_article
 
 Json = dict[str, Any]
 MOST_NAMES = 3  # of a stage, in text
@@ -115,7 +115,7 @@ class PipelineResult:
         lines.append(f"time         the first item after {best.fill:,} cycles, then one every {best.slowest:,}")
         proven = f"no pipeline has a lower {objective.short}"
         if not self.optimal:
-            proven = f"no pipeline has an {objective.short} more than {at_most(self.gap or 0.0)} lower"
+            proven = f"no pipeline has {with_article(objective.short)} more than {at_most(self.gap or 0.0)} lower"
         lines.append(f"proof        {proven}")
         how = f"{self.searched:,} prices of parts bounded or searched; {self.statistics.seconds:.2f} s"
         return [*lines, f"search       {how}; ended by: {self.statistics.stopped_by}"]

@@ -5,7 +5,7 @@ from math import inf
 
 from ....arch import Storage
 from ...networks import PlacedPart
-from ..tables import TextTable, at_most, energy_unit
+from ..tables import TextTable, at_most, energy_unit, with_article
 from .network_plan import NetworkPlan
 from .plan_table import tiles_text
 
@@ -98,7 +98,7 @@ def proof_text(plan: NetworkPlan) -> str:
         return f"no plan has fewer than {least.cycles:,.0f} cycles, or less than {least.energy_pj / size:,.5g} {unit}"
     if plan.optimal:
         return f"no plan{rule} has a lower {title}"
-    return f"no plan{rule} has an {title} more than {at_most(plan.gap)} lower"
+    return f"no plan{rule} has {with_article(title)} more than {at_most(plan.gap)} lower"
 
 
 def widest_gaps(plan: NetworkPlan) -> str:

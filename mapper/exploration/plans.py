@@ -117,8 +117,10 @@ class PlanRequest:
 
 def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> NetworkResult:
     """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
-    if not isinstance(study.work, Network) or not result.found or result.statistics.interrupted:
+    if not isinstance(study.work, Network) or not result.found:
         return result
+    if result.statistics.interrupted:
+        return replace(result, no_plan="interrupted before plans were searched; operations are left out")
     try:
         plans = list(_plans(study, result, request))
     except (TooManyError, MapspaceTooLargeError) as error:
@@ -191,6 +193,7 @@ def _plan(alone: PlanCosts, goal: PlanGoal, outcome: PlanOutcome) -> NetworkPlan
         outcome.searched,
         outcome.most_held,
         outcome.in_turn,
+        outcome.groups,
         outcome.part_gaps,
         goal.limits,
         outcome.envelope,

@@ -90,6 +90,7 @@ class _Plans:
             self.search.searched,
             most,
             in_turn,
+            any(len(group.stages) > 1 for group in self.search.prices.every),
             part_gaps(self.search, self.best, self.goal.objective),
             self.envelope,
             self._known_front(),

@@ -123,6 +123,8 @@ class NetworkPlan(Output):
     """Cycles and pJ of known plans that no other known beats, from the fewest cycles on; empty without --front."""
     below: list[tuple[Number, Number]]
     """Cycles and pJ of the corners of a chain of lines, from the fewest cycles on: no plan is below it."""
+    groups_tried: bool
+    """Whether fused groups were among the parts: of these some shared dims and tiles, and proofs are about them."""
     most_held: Count | None
     """The most tensors between parts that were tried; null: as many as there was room for."""
     searched: Count

@@ -5,6 +5,8 @@ import json
 import pytest
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.commands.ruby_map import main
+from ruby_map.mapper.exploration import api
+from ruby_map.mapper.search.outcome import Ended
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
@@ -78,6 +80,32 @@ def test_without_fuse_layers_are_searched_one_by_one(files):
     assert "layer_by_layer" not in said
     plain = explore(*files, "ruby-s", SearchOptions(objective="energy"))
     assert said["energy_pj"] == pytest.approx(plain.energy_pj)
+
+
+def test_a_proof_of_plans_names_what_it_is_about(files):
+    """Groups of all shared dims and tiles are not among the plans, as --group says, too."""
+    fused, resident = (run(*files, "--fuse", fuse, "--objective", "energy").stdout for fuse in ("auto", "resident"))
+    about = "no plan has a lower energy"
+    assert f"{about}; of fused groups some shared dims and tiles are tried, which --group names\n" in fused
+    assert f"{about}\n" in resident
+
+
+def test_ctrl_c_while_layers_are_searched_says_why_there_is_no_plan(files, monkeypatch):
+    """Their figures leave operations out."""
+    monkeypatch.setattr(api, "search_layers", interrupted_after(api.search_layers))
+    done = run(*files, "--fuse", "auto", "--deadline", "1")
+    assert "plan         none, layer by layer: interrupted before plans were searched; operations" in done.stdout
+
+
+def interrupted_after(search):
+    """The search of layers, which says that it was interrupted at its end."""
+
+    def searched(layers, runs):
+        search(layers, runs)
+        for own in layers.results().values():
+            own.statistics.stop(Ended.INTERRUPTED)
+
+    return searched
 
 
 def test_who_says_nothing_of_plans_reads_that_none_was_searched(files):

@@ -46,6 +46,7 @@ class NetworkPlan:
     searched: int  # prices of parts that were bounded or searched
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
+    groups: bool  # whether fused groups were among the parts: of these some shared dims and tiles alone
     part_gaps: tuple[float | None, ...]  # by how much less each part may cost, as a share of the plan
     limits: Limits  # that were given
     envelope: Envelope  # of energy and cycles of all plans

@@ -33,6 +33,7 @@ def plan_json(plan: NetworkPlan) -> Json:
             "front": [[cycles, energy_pj] for cycles, energy_pj in plan.front],
             "below": [[cycles, energy_pj] for cycles, energy_pj in reversed(plan.envelope.corners)],
             "most_held": plan.most_held,
+            "groups_tried": plan.groups,
             "searched": plan.searched,
             "seconds": plan.statistics.seconds,
             "ended_by": plan.statistics.stopped_by or None,

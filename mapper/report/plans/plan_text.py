@@ -84,21 +84,27 @@ def _lines(plan: NetworkPlan) -> Iterator[str]:
     yield f"plans        {how}; ended by: {plan.statistics.stopped_by}"
 
 
+# what a proof of plans with fused groups is about
+PARTLY_TRIED = "of fused groups some shared dims and tiles are tried, which --group names"
+
+
 def proof_text(plan: NetworkPlan) -> str:
     """Say what is proven of all plans."""
     title = plan.objective.short
     rule = "" if plan.most_held is None else f" with at most {plan.most_held} tensors in the memory between parts"
     rule += " in the order of the network" if plan.in_turn else ""
     rule += "" if plan.limits.none else " within the limits"
+    tried = f"; {PARTLY_TRIED}" if plan.groups else ""
     if plan.impossible:
-        return f"there is no plan{rule}"
+        return f"there is no plan{rule}{tried}"
     if not plan.within:
         least = plan.envelope
         unit, size = energy_unit(least.energy_pj)
-        return f"no plan has fewer than {least.cycles:,.0f} cycles, or less than {least.energy_pj / size:,.5g} {unit}"
+        least_pj = f"{least.energy_pj / size:,.5g} {unit}"
+        return f"no plan has fewer than {least.cycles:,.0f} cycles, or less than {least_pj}{tried}"
     if plan.optimal:
-        return f"no plan{rule} has a lower {title}"
-    return f"no plan{rule} has {with_article(title)} more than {at_most(plan.gap)} lower"
+        return f"no plan{rule} has a lower {title}{tried}"
+    return f"no plan{rule} has {with_article(title)} more than {at_most(plan.gap)} lower{tried}"
 
 
 def widest_gaps(plan: NetworkPlan) -> str:
@@ -127,4 +133,5 @@ def front_text(plan: NetworkPlan) -> str:
     (least, most), number = (plan.front[0], plan.front[-1]), len(plan.front)
     unit, size = energy_unit(most[1])
     ends = " to ".join(f"{cycles:,.0f} cycles, {pj / size:,.5g} {unit}" for cycles, pj in (least, most))
-    return f"{number:,} plans from {ends}; no plan is more than {at_most(plan.front_gap)} below"
+    many = f"{number:,} plans from {ends}" if number > 1 else f"one plan, of {ends.partition(' to ')[0]}"
+    return f"{many}; no plan is more than {at_most(plan.front_gap)} below"

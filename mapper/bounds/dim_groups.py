@@ -153,14 +153,8 @@ class DimGroup:
         return self._words[key]
 
     def on(self, arch: Architecture, workload: Workload) -> "DimGroup":
-        """The same combinations on a machine, and of a layer, that differ in what is resident or adds up alone.
-
-        What is kept for speed is shared.
-        """
-        other = replace(self, arch=arch, workload=workload)
-        if len(self) > BLOCK:
-            other._cut = [block.on(arch, workload) for block in self._cut]
-        return other
+        """The same combinations on a machine, and of a layer, that differ in what is resident or adds up alone."""
+        return replace(self, arch=arch, workload=workload)
 
     def forget(self) -> None:
         """Drop what other choices of kept tensors would have used again."""

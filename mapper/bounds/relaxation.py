@@ -149,11 +149,7 @@ class Relaxation:
             for stack in self.arch.stacks if levels[stack[0]].capacity_bits is not None
         ]  # fmt: skip
         self.axes = self._terms.axes
-        # exponentials turn the sum over groups into a product
-        self.most_loops = [
-            (most, self._terms.products.of(lambda g, slots=slots: 2.0 ** sum(g.loops(s) for s in slots)))  # type: ignore[misc]
-            for most, slots in self._loop_limits()
-        ]
+        self.most_loops = [(most, self._terms.most_loops(slots)) for most, slots in self._loop_limits()]
 
     def _loop_limits(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """List how many loops there may be at some slots together: of a memory, a level without tensors, or all."""

@@ -24,6 +24,7 @@ class Terms:
         self.products = Products(groups, merged=not coarse, least=least)
         self._charges: dict[MovementCost, ChargeBound] = {}
         self._tiles: dict[tuple[str, int], Product] = {}
+        self._most_loops: dict[tuple[int, ...], Product] = {}
         arch = groups[0].arch
         self._temporal = [] if coarse else [s for s, slot in enumerate(arch.slots) if not slot.spatial]
 
@@ -68,6 +69,12 @@ class Terms:
         if key not in self._tiles:
             self._tiles[key] = self.products.of(lambda g: g.tile(tensor, level))
         return self._tiles[key]
+
+    def most_loops(self, slots: tuple[int, ...]) -> Product:
+        """How many loops there are at some slots, as a power of 2: so it is a product over the groups, too."""
+        if slots not in self._most_loops:
+            self._most_loops[slots] = self.products.of(lambda g: np.asarray(2.0 ** sum(g.loops(s) for s in slots)))
+        return self._most_loops[slots]
 
 
 def _where(holds: Bools) -> Floats:

@@ -167,14 +167,14 @@ def _entry(
     document: Document, at: Keys, folder: Path, default: Scaled
 ) -> tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]:
     """A layer at `at` and how it stands in its network; or an operation with its name. Raises InputError."""
-    data, place = document.get(at), int(at[-1]) + 1
+    data = document.get(at)
     if isinstance(data, dict) and "op" in data:
         operation = check(document, OperationEntry, at)
-        return at, operation.name or f"{operation.op}_{place}", operation
+        return at, entry_name(document, at), operation
     if isinstance(data, dict) and "layer" in data:
         work, said = _referenced(document, at, folder)
     else:
-        work, said = _layer(document, at, f"layer_{place}", counted=True)
+        work, said = _layer(document, at, entry_name(document, at), counted=True)
     return at, _scaled(document, at, (work, said), default), said
 
 

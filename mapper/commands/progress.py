@@ -168,6 +168,20 @@ def progress(
             yield lambda *seen: show(together.line(*seen)), lambda step: show([Part(plan_line(step))])
 
 
+@contextmanager
+def live_steps[S](log: bool, first: str, line: Callable[[S], str]) -> Iterator[Callable[[S], None] | None]:
+    """Show steps as log lines, or as a live line on standard error; yields None where that is no terminal.
+
+    `first`: what the live line says before the first step; `line` formats a step.
+    """
+    if log:
+        every = Every()
+        yield lambda step: write_line(line(step)) if every.now() else None
+        return
+    with live_line(first) as show:
+        yield None if show is None else lambda step: show([Part(line(step))])
+
+
 def plan_line(step: PlanProgress) -> str:
     """Format how far a search of plans is: prices searched, how far the best is from the bound, the effort used."""
     below = 1 - step.least / step.value if step.value else 0.0

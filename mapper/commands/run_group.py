@@ -1,7 +1,5 @@
 """`ruby-map ARCH NETWORK --group A+B` searches the layers of a network as one fused group."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from math import inf
 from pathlib import Path
@@ -18,7 +16,7 @@ from ..search.options import SearchOptions
 from ..searchers import option_faults
 from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
 from .map_options import costs
-from .progress import Every, Part, live_line, write_line
+from .progress import live_steps
 from .ruby_map import MapRequest
 
 # what a search of groups takes of the options of ruby-map
@@ -44,20 +42,9 @@ def search_group(
     if faults or not isinstance(work, Network) or preset is None:
         raise InputError(dict.fromkeys(faults))
     names = [name.strip() for name in request.group.split("+")]
-    with _progress(request.log) as progress:
+    with live_steps(request.log, "bounding tiles", _line) as progress:
         result = explore_group(work, names, (machine, table, costs(request)), preset, options, progress)
     return _show(request, result)
-
-
-@contextmanager
-def _progress(log: bool) -> Iterator[Callable[[GroupProgress], None] | None]:
-    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
-    if log:
-        every = Every()
-        yield lambda step: write_line(_line(step)) if every.now() else None
-        return
-    with live_line("bounding tiles") as show:
-        yield None if show is None else lambda step: show([Part(_line(step))])
 
 
 def _line(step: GroupProgress) -> str:

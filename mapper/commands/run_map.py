@@ -44,7 +44,7 @@ from .progress import progress, steps
 from .ruby_map import NAME, MapRequest
 from .run_group import TAKEN, search_group
 from .run_pipeline import TAKEN as TAKEN_BY_PIPELINES
-from .run_pipeline import search_pipeline
+from .run_pipeline import missing_faults, search_pipeline
 from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -195,13 +195,7 @@ def run(request: MapRequest) -> int:
 def _run_beside(request: MapRequest, option: str, taken: Collection[str], search: Search) -> int:
     """Do a search that an option asks for, of its own kind. Raises InputError with every fault."""
     faults = list[Fault](clashes(request, taken, f"does not go with --{option} yet: leave it out"))
-    if option == "pipeline":
-        needed = {"pipeline": "needs --items, how many follow each other", "items": "goes with --pipeline AXIS"}
-        faults += [
-            option_fault(name, needed[name])
-            for name in needed
-            if not needed.keys() <= request.given and name in request.given
-        ]
+    faults += missing_faults(request) if option == "pipeline" else []
     files = collect(faults, lambda: file_options(request.arch, request.more, request.given)) or FileOptions()
     options = search_options(request, files, faults)
     faults += costs(request).faults()

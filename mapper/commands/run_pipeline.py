@@ -1,13 +1,12 @@
 """`ruby-map ARCH NETWORK --pipeline AXIS --items N` divides cores among the layers of a chain."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from math import inf
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import InputError, Network, Workload, option_fault, unknown_choice
-from ..exploration.pipelines import PipelineProgress, PipelineRequest, explore_pipeline, pipeline_faults
+from ...workloads import Fault, InputError, Network, Workload, option_fault, unknown_choice
+from ..exploration import PlanProgress
+from ..exploration.pipelines import PipelineRequest, explore_pipeline, pipeline_faults
 from ..mapspace import PRESETS
 from ..report.pipelines import PipelineResult
 from ..runtime import print_message, print_result
@@ -15,7 +14,7 @@ from ..search.options import SearchOptions
 from ..searchers import option_faults
 from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
 from .map_options import costs
-from .progress import Every, Part, live_line, write_line
+from .progress import live_steps
 from .ruby_map import MapRequest
 
 # what a search of pipelines takes of the options of ruby-map
@@ -26,6 +25,13 @@ TAKEN = frozenset(
         *("leakage", "wire_pj_per_bit_mm", "tile_mm", "hop_pj", "drain_reads"),
     )
 )
+
+
+def missing_faults(request: MapRequest) -> list[Fault]:
+    """Say what of --pipeline and --items is missing, where the other is given."""
+    needed = {"pipeline": "needs --items, how many follow each other", "items": "goes with --pipeline AXIS"}
+    missing = not needed.keys() <= request.given
+    return [option_fault(name, needed[name]) for name in needed if missing and name in request.given]
 
 
 def search_pipeline(
@@ -43,24 +49,13 @@ def search_pipeline(
     faults += [] if preset else [unknown_choice("mapspace", request.mapspace, PRESETS)]
     if faults or not isinstance(work, Network) or preset is None:
         raise InputError(dict.fromkeys(faults))
-    with _progress(request.log) as progress:
+    with live_steps(request.log, "the layers on all cores", _line) as progress:
         asked = PipelineRequest(request.pipeline, request.items or 0, progress)
         result = explore_pipeline(work, (machine, table, costs(request)), preset, options, asked)
     return _show(request, result)
 
 
-@contextmanager
-def _progress(log: bool) -> Iterator[Callable[[PipelineProgress], None] | None]:
-    """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
-    if log:
-        every = Every()
-        yield lambda step: write_line(_line(step)) if every.now() else None
-        return
-    with live_line("the layers on all cores") as show:
-        yield None if show is None else lambda step: show([Part(_line(step))])
-
-
-def _line(step: PipelineProgress) -> str:
+def _line(step: PlanProgress) -> str:
     """Format how many prices were searched, how close the best is to what none is below, and the effort used."""
     parts = [f"{step.searched:,} prices of parts searched"]
     if 0 < step.value < inf:

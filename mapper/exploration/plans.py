@@ -3,27 +3,25 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import Protocol
 
 from ...arch import Architecture
 from ...workloads import Network
 from ..bounds.sums import Envelope, Limits
-from ..mapping import pareto_rows
 from ..mapspace import MapspaceTooLargeError
 from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
     MOST_STAGES,
-    AtSlope,
     Floor,
     KnownLayer,
     Machine,
     PlanGoal,
     PlanOutcome,
     PlanSearch,
-    Progress,
+    SlopeSearch,
     TooManyError,
+    front_of,
     one_by_one,
     plan_one_by_one,
     search_plans,
@@ -38,11 +36,11 @@ from .time_slices import Study
 
 @dataclass(frozen=True)
 class PlanProgress:
-    """How far a search of plans is, at one slope."""
+    """How far a search of plans, or of pipelines, is at one slope."""
 
     searched: int  # prices of parts
-    value: float  # energy + slope x cycles of the best plan
-    least: float  # of any plan, at least
+    value: float  # energy + slope x cycles of the best
+    least: float  # of any, at least
     effort: float | None  # the share that is used; None: it has no limit
 
 
@@ -50,14 +48,22 @@ FRONT_AXES = ("energy", "delay")  # of a front of plans
 Tell = Callable[[PlanProgress], None]
 
 
-def _telling(tell: Tell) -> Progress:
-    """Tell how far a search is."""
+class _At(Protocol):
+    """What is known at a slope."""
 
-    def progress(search: PlanSearch, at: AtSlope) -> None:
-        used = None if not search.most_steps else min(1.0, search.statistics.steps / search.most_steps)
-        tell(PlanProgress(search.searched, at.value, at.least, used))
+    @property
+    def least(self) -> float: ...
+    @property
+    def value(self) -> float: ...
 
-    return progress
+
+def telling(tell: Tell | None) -> Callable[[SlopeSearch, _At], None] | None:
+    """Tell how far a search is, if somebody wants to know."""
+    return (
+        None
+        if tell is None
+        else lambda search, at: tell(PlanProgress(search.searched, at.value, at.least, search.effort))
+    )
 
 
 def why_no_plan(study: Study) -> str:
@@ -126,8 +132,7 @@ def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> Netw
     except (TooManyError, MapspaceTooLargeError) as error:
         return replace(result, no_plan=str(error))
     best = min(plans, key=lambda own: (own.beyond, own.value))
-    every = [point for own in plans for point in own.front]
-    front = tuple(every[row] for row in pareto_rows(*np.array(every).T)) if every else ()
+    front = front_of([point for own in plans for point in own.front])
     envelope, least = Envelope.of_all([own.envelope for own in plans]), min(own.lower_bound for own in plans)
     return replace(result, plan=replace(best, lower_bound=least, envelope=envelope, front=front))
 
@@ -152,7 +157,7 @@ def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterato
         if interrupted:
             yield _plan(alone, goal, unsearched(search, alone, goal))
             continue
-        outcome = search_plans(search, alone, goal, None if request.tell is None else _telling(request.tell))
+        outcome = search_plans(search, alone, goal, telling(request.tell))
         alone = _better(goal.objective, alone, one_by_one(graph, machine, _found_alone(search, alone)))
         yield _plan(alone, goal, outcome)
         interrupted = outcome.statistics.interrupted

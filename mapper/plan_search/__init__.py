@@ -6,6 +6,8 @@ from .goal import PlanGoal, PlanOutcome
 from .plans import Progress, search_plans, unsearched
 from .prices import Floor
 from .search import AtSlope, KnownLayer, PlanSearch
+from .slope_search import SlopeSearch
+from .slopes import front_of
 from .states import Machine, TooManyError
 
 __all__ = [
@@ -18,7 +20,9 @@ __all__ = [
     "PlanOutcome",
     "PlanSearch",
     "Progress",
+    "SlopeSearch",
     "TooManyError",
+    "front_of",
     "one_by_one",
     "plan_one_by_one",
     "search_plans",

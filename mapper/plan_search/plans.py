@@ -7,12 +7,9 @@ from functools import cached_property
 from itertools import pairwise
 from math import inf
 
-import numpy as np
-
 from ..bounds.sums import Envelope, LeastSum, crossing
-from ..mapping import pareto_rows
 from ..networks import PlanCosts
-from ..problem import EFFORTS, ROUNDING, Point
+from ..problem import ROUNDING, Point
 from ..search.outcome import Ended
 from .assemble import assembled, choices_at
 from .goal import PlanGoal, PlanOutcome
@@ -20,14 +17,10 @@ from .known_fronts import Choice, Mixed, mixed_front
 from .part_gaps import part_gaps
 from .prices import Slope
 from .search import AtSlope, PlanSearch
-from .slopes import NEAR, between, hull, near
+from .slopes import MOST_SLOPES, NEAR, between, front_of, hull, near
 from .ways import Way
 from .work import BOUNDED, SEARCHED, SLOPES, TRIED
 
-GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
-THOROUGH = EFFORTS["thorough"].steps or 0
-SHARE = 6  # the plans of a network have the steps of so many layers for each of its different layers
-MOST_SLOPES = 4  # at which plans are searched
 MOST_CUTS = 8  # slopes at which plans are searched where limits cut the front of all, or for the front itself
 FAR = 64.0  # times a slope: there cycles, or energy, count for little
 FAR_END = 2.0  # times the slopes that were searched
@@ -55,11 +48,7 @@ class _Plans:
 
     def __init__(self, search: PlanSearch, start: PlanCosts, goal: PlanGoal, progress: Progress | None) -> None:
         self.search, self.start, self.best, self.goal, self.progress = search, start, start, goal, progress
-        seconds, steps = search.options.limits.seconds, search.options.limits.steps
-        search.gap = GAP if steps is not None and steps < THOROUGH else 0.0
-        search.deadline = None if seconds is None else time.monotonic() + seconds
-        layers = {replace(own, name="") for own, _ in search.graph.network.layers}
-        search.most_steps = None if steps is None else SHARE * steps * len(layers)
+        search.allow(search.options.limits, len({replace(own, name="") for own, _ in search.graph.network.layers}))
         self.met: list[list[Way]] = [[] for _ in search.components]  # ways with the least values at some slope
         self.front = list[Mixed]()
 
@@ -68,9 +57,7 @@ class _Plans:
         statistics = self.search.statistics
         try:
             self._search()
-            if not statistics.ended:
-                close = Ended.EFFORT if self.search.left_open else Ended.CLOSE
-                statistics.stop(Ended.SEEN_ALL if self._proven else close)
+            self.search.end(proven=self._proven)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
@@ -241,7 +228,7 @@ class _Plans:
             return ()
         points = [(float(own.cycles), own.energy_pj) for own in (self.start, self.best)]
         points += [(own.cycles, own.energy_pj) for own in self.front]
-        return tuple(points[row] for row in pareto_rows(*np.array(points).T))
+        return front_of(points)
 
     def _value(self, costs: PlanCosts) -> float:
         return self.goal.objective.value(costs.energy_pj, float(costs.cycles))

@@ -78,6 +78,10 @@ class Price:
         best = self.best(slope)
         return inf if best is None else _sum(best, slope)
 
+    def open_sum(self, slope: Slope) -> float:
+        """How far value and bound are apart."""
+        return self.value(slope) - self.floor.least(slope)
+
     def learn(self, slope: Slope, floor: Floor | None, costs: GroupCosts | None) -> None:
         """Note what was learnt of it."""
         if floor is None:

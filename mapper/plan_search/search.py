@@ -5,15 +5,14 @@ states with the least bounds is below every plan, the way with the least values 
 those that are open are searched further, until both are the same or nothing on it is open.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from ...workloads import Workload
 from ..bounds import ideal
-from ..fusion import Group, GroupCosts, Standing
+from ..fusion import Group
 from ..mapping import MappingBatch
 from ..mapspace import Preset
 from ..model.figures import Mapped
@@ -21,12 +20,12 @@ from ..networks import Graph
 from ..problem import ROUNDING
 from ..runtime import Workers
 from ..search.options import SearchOptions
-from ..search.outcome import Ended, Statistics
 from .candidates import MOST_STAGES
 from .prices import Floor, Price, Prices, Slope, weighted
-from .states import STAGE, Component, Machine, Move, States, TooManyError, nameless
+from .slope_search import SlopeSearch
+from .states import STAGE, Component, Machine, Move, States, TooManyError
 from .ways import Way, least_through, least_way
-from .work import BOUNDED, SEARCHED, PriceRequest, PriceResult, PriceStudy, search_price
+from .work import BOUNDED, SEARCHED, PriceRequest, PriceStudy, search_price
 
 AT_ONCE = 4  # prices that are searched at once, those that are farthest from being known
 # tensors in the memory between parts, whether parts stand in the order of the network: where there are too many states
@@ -53,7 +52,7 @@ class AtSlope:
 
 
 @dataclass(eq=False)
-class PlanSearch:
+class PlanSearch(SlopeSearch):
     """A search of the plans of a network in one memory."""
 
     graph: Graph
@@ -62,12 +61,6 @@ class PlanSearch:
     options: SearchOptions
     known: Mapping[str, KnownLayer]  # of the layers alone, by name
     most_stages: int = MOST_STAGES  # layers of a fused group; 1: none is fused
-    deadline: float | None = None  # by time.monotonic
-    gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
-    most_steps: int | None = None  # of proofs; the effort
-    statistics: Statistics = field(default_factory=Statistics)
-    searched: int = 0  # prices
-    left_open: bool = False  # at some slope each price was searched as far as its own effort goes
     latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
@@ -104,18 +97,12 @@ class PlanSearch:
         """Note what is known of a layer alone."""
         layer = self.graph.nodes[name].layer
         assert layer is not None, "it is a layer"
-        group = nameless(Group((layer,), (), self.machine.keeper))
-        price = self.prices.every.get(group)
+        price = self.prices.every.get(self.machine.alone(layer))
         if price is None:
             return
         price.floor = price.floor.both(known.floor)
         if not price.costs:
-            standing = Standing(group, self.machine.arch)
-            layers = standing.layers
-            energies, charges = self.machine.energies, self.machine.charges
-            price.costs = [
-                GroupCosts(standing, energies, charges, layers, dict.fromkeys(layers, own)) for own in known.mapped
-            ]
+            price.costs = [self.machine.costs_of_layer(price.group, own) for own in known.mapped]
 
     def at(
         self,
@@ -136,11 +123,11 @@ class PlanSearch:
                 if progress is not None:
                     progress(self, best)
                 if not requests and last > BOUNDED:
-                    self.left_open |= best.least < best.value * (1 - max(ROUNDING, self.gap))
-                if not requests or self._late or (self._used_up and not beyond):
+                    self.left_open |= not self.close(best.least, best.value)
+                if not requests or self.late or (self.used_up and not beyond):
                     return best
                 for result in workers.in_order(requests, 1, None):
-                    self._learn(requests[result.number], result)
+                    self.learn(self.prices, requests[result.number], result)
 
     def least(self, slope: Slope) -> float:
         """Bound the sums of all plans at a slope by what is known."""
@@ -157,20 +144,6 @@ class PlanSearch:
         """The slopes for which some price was searched."""
         return {slope for price in self.prices.every.values() for slope in price.steps if slope is not None}
 
-    @property
-    def _late(self) -> bool:
-        late = self.deadline is not None and time.monotonic() >= self.deadline
-        if late:
-            self.statistics.stop(Ended.TIME_LIMIT)
-        return late
-
-    @property
-    def _used_up(self) -> bool:
-        if self.most_steps is not None and self.statistics.steps >= self.most_steps:
-            self.statistics.stop(Ended.EFFORT)
-            return True
-        return False
-
     def _look(self, slope: Slope, last: int) -> tuple[AtSlope, list[PriceRequest]]:
         """Find the ways with the least bounds and values, and what is to be searched on the former."""
         least, value = 0.0, 0.0
@@ -182,20 +155,15 @@ class PlanSearch:
             least, value = least + component.count * low.sum_pj, value + component.count * best.sum_pj
             below.append(low)
             ways.append(best)
-            if low.sum_pj < best.sum_pj * (1 - max(ROUNDING, self.gap)):
+            if not self.close(low.sum_pj, best.sum_pj):
                 wanted |= self._wanted(low, slope, last)
                 self._add_enough(component.states, best.sum_pj, slope, enough)
         fewest = min(wanted.values(), default=0)
         chosen = [group for group, step in wanted.items() if step == fewest]  # what takes least, first
         if fewest > BOUNDED:
-            chosen = sorted(chosen, key=lambda group: -self._open_sum(group, slope))[:AT_ONCE]
+            chosen = sorted(chosen, key=lambda group: -self.prices.every[group].open_sum(slope))[:AT_ONCE]
         requests = [self._request(number, group, slope, fewest, enough) for number, group in enumerate(chosen)]
         return AtSlope(slope, min(least, value), value, tuple(below), tuple(ways)), requests
-
-    def _open_sum(self, group: Group, slope: Slope) -> float:
-        """How far value and bound of a price are apart."""
-        price = self.prices.every[group]
-        return price.value(slope) - price.floor.least(slope)
 
     def _wanted(self, way: Way, slope: Slope, last: int) -> dict[Group, int]:
         """Return the groups of a way that may be searched further, and how far next."""
@@ -241,14 +209,13 @@ class PlanSearch:
         self, number: int, group: Group, slope: Slope, step: int, enough: Mapping[Group, float]
     ) -> PriceRequest:
         starts = tuple(self._starts(stage) for stage in group.stages)
-        seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
-        return PriceRequest(number, group, slope, step, starts, enough.get(group, inf), seconds)
+        return PriceRequest(number, group, slope, step, starts, enough.get(group, inf), self.seconds_left)
 
     def alone(self, name: str, slope: Slope) -> Mapped:
         """The best mapping that is known of a layer alone."""
         layer = self.graph.nodes[name].layer
         assert layer is not None, "it is a layer"
-        price = self.prices.every.get(nameless(Group((layer,), (), self.machine.keeper)))
+        price = self.prices.every.get(self.machine.alone(layer))
         best = None if price is None else price.best(slope)
         return self.known[name].mapped[0] if best is None else next(iter(best.mapped.values()))
 
@@ -256,13 +223,3 @@ class PlanSearch:
         """Mappings of a layer as a whole, with which searches of its parts begin."""
         every = self.prices.of_layer(replace(stage, name=STAGE))[:2]
         return tuple(own.batch for costs in every for own in costs.mapped.values())
-
-    def _learn(self, request: PriceRequest, result: PriceResult) -> None:
-        price = self.prices.every[request.group]
-        price.bounded |= request.step == BOUNDED
-        price.steps[request.slope] = max(request.step, price.steps.get(request.slope, 0))
-        self.prices.learn(price, request.slope, result.floor, result.costs)
-        self.statistics.add(result.statistics)
-        self.searched += 1
-        if result.statistics.interrupted:
-            raise KeyboardInterrupt

@@ -3,10 +3,14 @@
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+import numpy as np
+
+from ..mapping import pareto_rows
 from ..problem import Point
 from .known_fronts import Mixed
 from .prices import Slope
 
+MOST_SLOPES = 4  # at which plans, or pipelines, are searched
 NEAR = 1.03  # slopes within this factor are the same
 
 
@@ -25,6 +29,11 @@ def hull(front: Sequence[Mixed]) -> list[Point]:
             hull.pop()
         hull.append(point)
     return hull
+
+
+def front_of(points: Sequence[Point]) -> tuple[Point, ...]:
+    """The points that no other beats, from the fewest cycles on."""
+    return tuple(points[row] for row in pareto_rows(*np.array(points).T)) if points else ()
 
 
 def _above(one: Point, middle: Point, other: Point) -> bool:

@@ -11,7 +11,9 @@ from itertools import product
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ..fusion import Group
+from ...workloads import Workload
+from ..fusion import Group, GroupCosts, Standing
+from ..model.figures import Mapped
 from ..networks import Graph, Part, PlacedPart, movements, overfull_bits
 from ..problem import Charges, Point
 from .candidates import MOST_STAGES, candidates, with_applied
@@ -61,6 +63,16 @@ class Machine:
     def level(self) -> int:
         """The number of the keeper's level."""
         return self.arch.number_of(self.keeper)
+
+    def alone(self, layer: Workload) -> Group:
+        """Make the group of a layer alone, without its name: equal layers are searched once."""
+        return nameless(Group((layer,), (), self.keeper))
+
+    def costs_of_layer(self, group: Group, mapped: Mapped) -> GroupCosts:
+        """Compute what the only layer of a group costs with a mapping."""
+        standing = Standing(group, self.arch)
+        layers = standing.layers
+        return GroupCosts(standing, self.energies, self.charges, layers, dict.fromkeys(layers, mapped))
 
     def beside(self, placed: PlacedPart) -> Point:
         """Compute cycles and pJ of what moves beside the layers of a part."""

@@ -1,6 +1,5 @@
 """Explores pipelines: the layers of a chain on all cores first, then all ways to divide chain and cores."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ....arch import Architecture
@@ -10,28 +9,19 @@ from ...bounds.sums import LayerBounds
 from ...mapspace import Preset
 from ...model.figures import Mapped
 from ...networks import Cores, Graph, Plan, why_no_chain
-from ...plan_search import Floor, Machine, plan_one_by_one
-from ...plan_search.pipelines import MOST_CORES, Known, PipelineSearch, in_turn, search_pipelines
+from ...plan_search import Floor, KnownLayer, Machine, plan_one_by_one
+from ...plan_search.pipelines import MOST_CORES, PipelineSearch, in_turn, search_pipelines
 from ...problem import Charges, Point, Problem
 from ...report import NetworkResult, Result
 from ...report.pipelines import PipelineResult
 from ...search.options import SearchOptions
 from ..api import Request, explored
 from ..group import systolic_faults
+from ..plans import Tell, telling
 from ..time_slices import Study
 
 MOST_NODES = 128  # layers and operations of a chain
 MOST_ITEMS = 10**9
-
-
-@dataclass(frozen=True)
-class PipelineProgress:
-    """How far a search of pipelines is, at one slope."""
-
-    searched: int  # prices of parts
-    value: float  # energy + slope x cycles of the best pipeline
-    least: float  # of any pipeline, at least
-    effort: float | None  # the share that is used; None: it has no limit
 
 
 @dataclass(frozen=True)
@@ -40,7 +30,7 @@ class PipelineRequest:
 
     axis: str
     items: int
-    tell: Callable[[PipelineProgress], None] | None = None  # called after each step
+    tell: Tell | None = None  # called after each step
 
 
 def pipeline_faults(
@@ -91,9 +81,9 @@ def explore_pipeline(
         return PipelineResult(network.name, cores, request.items, goal, mapspace, options.seed, whole)
     known = {name: _known(result, charges) for name, result in whole.by_name}
     search = PipelineSearch(
-        plan, cores, energies, charges, request.items, mapspace, options, known, tell=_telling(request)
+        plan, cores, energies, charges, request.items, mapspace, options, known, telling(request.tell)
     )
-    alone = in_turn(search, {name: own.mapped for name, own in known.items()})
+    alone = in_turn(search, {name: own.mapped[0] for name, own in known.items()})
     outcome = search_pipelines(search, goal.minimised[0])
     return PipelineResult(
         network.name,
@@ -111,23 +101,18 @@ def explore_pipeline(
     )
 
 
-def _telling(request: PipelineRequest) -> Callable[[int, float, float, float | None], None] | None:
-    tell = request.tell
-    return None if tell is None else lambda *step: tell(PipelineProgress(*step))
-
-
 def _beside(plan: Plan, machine: tuple[Architecture, EnergyTable, Charges]) -> Point:
     """Compute the cycles and pJ of the operations of a chain, once."""
     points = [Machine(*machine, plan.keeper).beside(plan.placed(number)) for number in range(len(plan.parts))]
     return sum(cycles for cycles, _ in points), sum(energy_pj for _, energy_pj in points)
 
 
-def _known(result: Result, charges: Charges) -> Known:
+def _known(result: Result, charges: Charges) -> KnownLayer:
     """What is known of a layer on all cores: a sum with leakage is one without it at a steeper slope."""
     assert result.mapped is not None, "every layer has a mapping"
     problem, needs = result.problem, result.needs(1)
     mapped = Mapped.of(replace(problem, charges=replace(charges, leakage=False)), result.mapped.batch)
-    return Known(_floor(needs, charges.leak_pj_per_cycle(problem.arch, problem.energies)), mapped)
+    return KnownLayer(_floor(needs, charges.leak_pj_per_cycle(problem.arch, problem.energies)), (mapped,))
 
 
 def _floor(needs: LayerBounds, leak_pj: float) -> Floor:

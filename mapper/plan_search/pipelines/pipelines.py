@@ -5,18 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...bounds.sums import Envelope, LeastSum, Limits
-from ...fusion import GroupCosts, Standing
 from ...model.figures import Mapped
 from ...networks import PartCosts, Pipeline, PlacedPart, Stage, movements
-from ...problem import EFFORTS, ROUNDING, Objective
+from ...problem import ROUNDING, Objective
 from ...search.outcome import Ended, Statistics
+from ..slopes import MOST_SLOPES, near
 from .search import AtSlope, Chosen, PipelineSearch
 
-GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
-THOROUGH = EFFORTS["thorough"].steps or 0
-SHARE = 6  # pipelines have the steps of so many layers for each of the different layers
-MOST_SLOPES = 4  # at which pipelines are searched
-NEAR = 1.03  # slopes within this factor are the same
 SLOPES = tuple(1.19**i for i in range(-5, 6))  # times that of the best: at these all pipelines are bounded
 
 
@@ -44,10 +39,7 @@ def in_turn(search: PipelineSearch, mapped: Mapping[str, Mapped]) -> Pipeline:
     for placed in search.placed:
         costs = None
         if placed.part.group is not None:
-            standing = Standing(placed.part.group, machine.arch)
-            layers = standing.layers
-            own = dict.fromkeys(layers, mapped[placed.part.layers[0]])
-            costs = GroupCosts(standing, machine.energies, machine.charges, layers, own)
+            costs = machine.costs_of_layer(placed.part.group, mapped[placed.part.layers[0]])
         stage.append(Chosen(placed, search.cores.axis.size, costs))
     return _pipeline(search, (tuple(stage),))
 
@@ -57,12 +49,8 @@ class _Pipelines:
 
     def __init__(self, search: PipelineSearch, objective: Objective) -> None:
         self.search, self.objective = search, objective
-        self.best = in_turn(search, {name: known.mapped for name, known in search.known.items()})
-        seconds, steps = search.options.limits.seconds, search.options.limits.steps
-        search.gap = GAP if steps is not None and steps < THOROUGH else 0.0
-        search.deadline = None if seconds is None else time.monotonic() + seconds
-        layers = {group for group in search.groups if group is not None}
-        search.most_steps = None if steps is None else SHARE * steps * len(layers)
+        self.best = in_turn(search, {name: known.mapped[0] for name, known in search.known.items()})
+        search.allow(search.options.limits, len({group for group in search.groups if group is not None}))
         self.slopes = set[float]()
         self._proven: tuple[object, Envelope] | None = None  # what it was made of
 
@@ -70,9 +58,7 @@ class _Pipelines:
         began, statistics = time.monotonic(), self.search.statistics
         try:
             self._search()
-            if not statistics.ended:
-                close = Ended.EFFORT if self.search.left_open else Ended.CLOSE
-                statistics.stop(Ended.SEEN_ALL if self._closed else close)
+            self.search.end(proven=self._closed)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
@@ -101,7 +87,7 @@ class _Pipelines:
         points = [(float(self.best.cycles), self.best.energy_pj), self.envelope.least(self.objective, Limits()).point]
         for cycles, energy_pj in (point for point in points if point is not None):
             slope = energy_pj / cycles if cycles and energy_pj else 0.0
-            if slope and not any(own / NEAR <= slope <= own * NEAR for own in known):
+            if slope and not near(slope, known):
                 return slope
         return None
 
@@ -153,9 +139,8 @@ def _stage(search: PipelineSearch, stage: tuple[Chosen, ...]) -> Stage:
         layers = None
         if own.costs is not None:
             assert own.placed.part.group is not None, "it has a layer"
-            standing = Standing(own.placed.part.group, machine.arch)
-            mapped = {layer: _named(before, own.placed) for layer, before in own.costs.mapped.items()}
-            layers = GroupCosts(standing, machine.energies, machine.charges, standing.layers, mapped)
+            (mapped,) = own.costs.mapped.values()
+            layers = machine.costs_of_layer(own.placed.part.group, _named(mapped, own.placed))
         moved = tuple(movements(own.placed, machine.arch, drain_reads=machine.charges.drain_reads))
         costs.append(PartCosts(layers, moved, machine.arch, machine.energies, machine.charges))
     return Stage(cores, tuple(own.placed for own in stage), tuple(costs))

@@ -1,41 +1,30 @@
 """Searches pipelines at fixed slopes: that with the least bound says which parts are searched next, on which cores."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 from typing import NamedTuple
 
 import numpy as np
 
 from ....energy import EnergyTable
-from ....workloads import Workload
 from ...bounds import ideal
-from ...fusion import Group, GroupCosts, Standing
+from ...fusion import Group, GroupCosts
 from ...mapping import Floats, MappingBatch
 from ...mapspace import Preset
-from ...model.figures import Mapped
-from ...networks import Cores, Graph, PlacedPart, Plan
+from ...networks import Cores, PlacedPart, Plan
 from ...problem import ROUNDING, Charges, Point
 from ...runtime import Workers
 from ...search.options import SearchOptions
-from ...search.outcome import Ended, Statistics
 from ..prices import Floor, Price, Prices, Slope, weighted
-from ..states import Machine, nameless
+from ..search import AT_ONCE, KnownLayer
+from ..slope_search import SlopeSearch
+from ..states import Machine
 from ..work import BOUNDED, SEARCHED, PriceRequest, PriceResult, PriceStudy, search_price
 from .stage_sums import Cut, KnownStages, Split, StageBounds, Weights
 
-AT_ONCE = 4  # prices that are searched at once, those that are farthest from being known
 MOST_CORES = 64  # an axis of more elements is not divided
-
-
-@dataclass(frozen=True)
-class Known:
-    """What is known of a layer on all cores, without leakage."""
-
-    floor: Floor
-    mapped: Mapped
 
 
 class PartRequest(NamedTuple):
@@ -75,11 +64,8 @@ class AtSlope:
     stages: tuple[tuple[Chosen, ...], ...]
 
 
-Tell = Callable[[int, float, float, float | None], None]  # prices, value and bound at a slope, share of the effort
-
-
 @dataclass(eq=False)
-class PipelineSearch:
+class PipelineSearch(SlopeSearch):
     """A search of the pipelines of a chain of parts: layers with operations that are applied as words pass."""
 
     plan: Plan  # of its parts one by one
@@ -89,14 +75,8 @@ class PipelineSearch:
     items: int
     mapspace: Preset
     options: SearchOptions
-    known: Mapping[str, Known]  # of the layers on all cores, by name
-    gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
-    deadline: float | None = None  # by time.monotonic
-    most_steps: int | None = None  # of proofs; the effort
-    tell: Tell | None = None
-    statistics: Statistics = field(default_factory=Statistics)
-    searched: int = 0  # prices
-    left_open: bool = False  # at some slope each price was searched as far as its own effort goes
+    known: Mapping[str, KnownLayer]  # of the layers on all cores, by name, without leakage
+    progress: "Callable[[PipelineSearch, AtSlope], None] | None" = None
     latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
@@ -104,7 +84,10 @@ class PipelineSearch:
         arches = [self.cores.part(number) for number in range(1, self.cores.axis.size + 1)]
         self.machines = [Machine(arch, self.energies, dry, keeper) for arch in arches]
         self.placed = [self.plan.placed(number) for number in range(len(self.plan.parts))]
-        self.groups = [_group(self.plan.graph, placed) for placed in self.placed]
+        self.groups = [
+            None if placed.part.group is None else self.machines[-1].alone(placed.part.group.stages[0])
+            for placed in self.placed
+        ]
         self.beside = [[machine.beside(placed) for placed in self.placed] for machine in self.machines]
         self.prices = [Prices(machine) for machine in self.machines]
         for machine, prices in zip(self.machines, self.prices, strict=True):
@@ -114,16 +97,13 @@ class PipelineSearch:
         for name, known in self.known.items():
             self._begin(name, known)
 
-    def _begin(self, name: str, known: Known) -> None:
+    def _begin(self, name: str, known: KnownLayer) -> None:
         """Note what is known of a layer on all cores."""
         machine, layer = self.machines[-1], self.plan.graph.nodes[name].layer
         assert layer is not None, "it is a layer"
-        price = self.prices[-1].every[_alone(layer, machine.keeper)]
+        price = self.prices[-1].every[machine.alone(layer)]
         price.floor = price.floor.both(known.floor)
-        standing = Standing(price.group, machine.arch)
-        layers = standing.layers
-        mapped = dict.fromkeys(layers, known.mapped)
-        price.costs.append(GroupCosts(standing, machine.energies, machine.charges, layers, mapped))
+        price.costs += [machine.costs_of_layer(price.group, own) for own in known.mapped]
 
     @property
     def leak_pj(self) -> float:
@@ -145,13 +125,15 @@ class PipelineSearch:
             while True:
                 best, requests = self._look(weights)
                 self.latest = best
-                self._tell(best)
+                if self.progress is not None:
+                    self.progress(self, best)
                 if not requests:
-                    self.left_open |= best.least < best.value * (1 - max(ROUNDING, self.gap))
-                if not requests or self._used_up:
+                    self.left_open |= not self.close(best.least, best.value)
+                if not requests or self.late or self.used_up:
                     return best
                 for result in workers.in_order(requests, 1, None):
-                    self._learn(requests[result.number], result.price)
+                    request = requests[result.number]
+                    self.learn(self.prices[request.cores - 1], request.price, result.price)
 
     def least(self, slope: Slope) -> float:
         """Bound the sums of all pipelines at a slope by what is known."""
@@ -163,7 +145,7 @@ class PipelineSearch:
         value, stages = self._best(weights)
         low = self._bounds(weights).least_of_all(value.total, self.gap)
         known = AtSlope(min(low.total, value.total), value.total, stages)
-        if low.total >= value.total * (1 - max(ROUNDING, self.gap)):
+        if self.close(low.total, value.total):
             return known, []
         wanted = dict[tuple[int, Group, Slope], int]()
         for cut in low.cuts:
@@ -175,7 +157,7 @@ class PipelineSearch:
         fewest = min(wanted.values(), default=0)
         chosen = [key for key, step in wanted.items() if step == fewest]  # what takes least, first
         if fewest > BOUNDED:
-            chosen = sorted(chosen, key=lambda key: -self._open_sum(*key))[:AT_ONCE]
+            chosen = sorted(chosen, key=self._open)[:AT_ONCE]
         return known, [self._request(number, key, fewest) for number, key in enumerate(chosen)]
 
     def _next(self, cores: int, group: Group, slope: Slope) -> int | None:
@@ -186,15 +168,14 @@ class PipelineSearch:
             return None
         return BOUNDED if done < BOUNDED else SEARCHED
 
-    def _open_sum(self, cores: int, group: Group, slope: Slope) -> float:
-        """How far value and bound of a price are apart."""
-        price = self.prices[cores - 1].every[group]
-        return price.value(slope) - price.floor.least(slope)
+    def _open(self, key: tuple[int, Group, Slope]) -> float:
+        """What is least for the price of which most is open."""
+        cores, group, slope = key
+        return -self.prices[cores - 1].every[group].open_sum(slope)
 
     def _request(self, number: int, key: tuple[int, Group, Slope], step: int) -> PartRequest:
         cores, group, slope = key
-        seconds = None if self.deadline is None else max(0.05, self.deadline - time.monotonic())
-        price = PriceRequest(number, group, slope, step, (self._starts(cores, group),), inf, seconds)
+        price = PriceRequest(number, group, slope, step, (self._starts(cores, group),), inf, self.seconds_left)
         return PartRequest(number, cores, price)
 
     def _starts(self, cores: int, group: Group) -> tuple[MappingBatch, ...]:
@@ -202,26 +183,6 @@ class PipelineSearch:
         near = sorted(range(len(self.prices)), key=lambda other: abs(other + 1 - cores))
         every = (own for other in near for own in self.prices[other].every[group].costs)
         return tuple(batch.batch for own, _ in zip(every, range(2), strict=False) for batch in own.mapped.values())
-
-    def _learn(self, request: PartRequest, result: PriceResult) -> None:
-        prices, asked = self.prices[request.cores - 1], request.price
-        price = prices.every[asked.group]
-        price.steps[asked.slope] = max(asked.step, price.steps.get(asked.slope, 0))
-        prices.learn(price, asked.slope, result.floor, result.costs)
-        self.statistics.add(result.statistics)
-        self.searched += 1
-        if result.statistics.interrupted:
-            raise KeyboardInterrupt
-
-    @property
-    def _used_up(self) -> bool:
-        if self.deadline is not None and time.monotonic() >= self.deadline:
-            self.statistics.stop(Ended.TIME_LIMIT)
-            return True
-        if self.most_steps is not None and self.statistics.steps >= self.most_steps:
-            self.statistics.stop(Ended.EFFORT)
-            return True
-        return False
 
     def _bounds(self, weights: Weights) -> StageBounds:
         """What is proven of all parts on all numbers of cores."""
@@ -276,21 +237,3 @@ class PipelineSearch:
         """A figure of each part on each number of cores, less 1 # (cores, part)."""
         parts = range(len(self.groups))
         return np.array([[figure(cores, part) for part in parts] for cores in range(len(self.machines))])
-
-    def _tell(self, at: AtSlope) -> None:
-        if self.tell is not None:
-            used = None if not self.most_steps else min(1.0, self.statistics.steps / self.most_steps)
-            self.tell(self.searched, at.value, at.least, used)
-
-
-def _alone(layer: Workload, keeper: str) -> Group:
-    """The group of a layer alone, without its name: equal layers are searched once."""
-    return nameless(Group((layer,), (), keeper))
-
-
-def _group(graph: Graph, placed: PlacedPart) -> Group | None:
-    """The group of a part; None: it has no layer."""
-    if placed.part.group is None:
-        return None
-    (layer,) = placed.part.group.stages
-    return _alone(layer, placed.keeper)

@@ -5,6 +5,7 @@ from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
 from .limits import ObjectiveLimit, exceeds
+from .rank_words import RankTiles
 from .relaxation import Bound, Relaxation
 from .terms import Terms
 from .wires import word_pj
@@ -17,6 +18,7 @@ __all__ = [
     "Geometric",
     "Ideal",
     "ObjectiveLimit",
+    "RankTiles",
     "Relaxation",
     "Terms",
     "charges",

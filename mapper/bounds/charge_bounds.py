@@ -12,8 +12,9 @@ import numpy as np
 from ...workloads import Rank
 from ..mapping import Floats
 from .charges import MovementCost
-from .dim_groups import Cuts, DimGroup
+from .dim_groups import DimGroup
 from .products import Product, Products, Shape, Value
+from .rank_words import Cuts
 from .wires import Hops, hops_bound, shares
 
 

@@ -5,9 +5,10 @@ act together. A DimGroup holds such dims, or a single one; whatever the model ne
 group.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from math import prod
 from typing import Any, override
 
@@ -16,13 +17,12 @@ import numpy as np
 from ...arch import Architecture
 from ...workloads import Rank, Tensor, Workload
 from ..mapping import Bools, ChainTable, Floats, Ints
-from ..model.nests import Prefixes, RankView, level_slots, prefixes
+from ..model.nests import Prefixes, prefixes
 from ..runtime import Deadline, no_deadline
 from .charges import MovementCost
+from .rank_words import RankTiles, RankWords, Terms
 
 BLOCK = 2**15  # combinations
-
-Cuts = tuple[int, ...]  # per dim of the workload, the cut of its loops
 
 
 def grouped(workload: Workload) -> list[tuple[int, ...]]:
@@ -46,7 +46,9 @@ class DimGroup:
     dims: tuple[int, ...]
     deadline: Deadline = no_deadline
     rows: dict[int, Ints] = field(default_factory=dict)  # per dim, the chain # (combination,); empty: every combination
-    _words: dict[object, "RankWords"] = field(default_factory=dict)
+    # the tiles of groups with the same chains, as P with R and Q with S often have: one for all of a layer
+    known_tiles: dict[object, RankTiles] = field(default_factory=dict)
+    _words: dict[object, RankWords] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -57,9 +59,9 @@ class DimGroup:
     @override
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: not what is kept for speed, nor a deadline, which is of this process."""
-        state = {name: value for name, value in vars(self).items() if name != "_cut"}
+        state = {name: value for name, value in vars(self).items() if name not in ("_cut", "_chains")}
         tables = {d: ChainTable(table.size, table.bounds, table.numbers) for d, table in self.tables.items()}
-        return state | {"tables": tables, "deadline": no_deadline, "_words": {}}
+        return state | {"tables": tables, "deadline": no_deadline, "known_tiles": {}, "_words": {}}
 
     def __len__(self) -> int:
         return len(self.rows[self.dims[0]])
@@ -81,7 +83,8 @@ class DimGroup:
 
     @cached_property
     def _cut(self) -> "list[DimGroup]":
-        return [self.take(np.arange(start, min(start + BLOCK, len(self)))) for start in range(0, len(self), BLOCK)]
+        cuts = [np.arange(start, min(start + BLOCK, len(self))) for start in range(0, len(self), BLOCK)]
+        return [replace(self.take(cut), known_tiles=self.known_tiles) for cut in cuts]
 
     def bound(self, slot: int) -> Ints:
         """The product of the dims' bounds at a slot."""
@@ -144,13 +147,34 @@ class DimGroup:
         numbers: Ints = self.view(d, charge.child, 0, hi).number_at(cut)[self.rows[d]]
         return numbers
 
-    def words(self, charge: MovementCost, rank: Rank) -> "RankWords":
+    def words(self, charge: MovementCost, rank: Rank) -> RankWords:
         """What moves along one rank."""
         key = (rank, charge.child, charge.parent, charge.mean)
         if key not in self._words:
-            terms = [(self.workload.dims.index(t.dim), t.coef) for t in rank]
-            self._words[key] = RankWords(self, [t for t in terms if t[0] in self.rows], charge)
+            every = ((self.workload.dims.index(t.dim), t.coef) for t in rank)
+            terms = tuple((d, coef) for d, coef in every if d in self.rows)
+            self._words[key] = RankWords(terms, self._tiles(terms, charge.child), charge.parent, mean=charge.mean)
         return self._words[key]
+
+    def _tiles(self, terms: Terms, child: int) -> RankTiles:
+        """The tiles of a child along some terms of a rank."""
+        key = tuple((self.dims.index(d), coef) for d, coef in terms), child, self._chains
+        if key not in self.known_tiles:
+            tables, rows = [self.tables[d] for d, _ in terms], [self.rows[d] for d, _ in terms]
+            coefs = tuple(coef for _, coef in terms)
+            self.known_tiles[key] = RankTiles.of(coefs, child, self.arch, tables, rows, self.deadline)
+        return self.known_tiles[key]
+
+    @cached_property
+    def _chains(self) -> bytes:
+        """A hash of all its combinations of chains."""
+        digest = blake2b(digest_size=16)
+        for d in self.dims:
+            table = self.tables[d]
+            for numbers in (np.asarray(table.size), table.bounds, self.rows[d]):
+                digest.update(str((numbers.shape, table.numbers)).encode())
+                digest.update(np.ascontiguousarray(numbers, np.int64).data)
+        return digest.digest()
 
     def on(self, arch: Architecture, workload: Workload) -> "DimGroup":
         """The same combinations on a machine, and of a layer, that differ in what is resident or adds up alone."""
@@ -160,79 +184,10 @@ class DimGroup:
         """Drop what other choices of kept tensors would have used again."""
         for block in self.__dict__.pop("_cut", [self]):
             block._words.clear()
+        self.known_tiles.clear()
 
     def _product(self, column: Callable[[int], Ints]) -> Floats:
         product = np.ones(len(self))
         for d, rows in self.rows.items():
             product = product * column(d)[rows]
         return product
-
-
-class RankWords:
-    """Words along one rank: of a pass over its tiles, and of a repeated pass.
-
-    Where tiles of children may coincide in ways that the closed form does not see (Counts.exact), the words that
-    some of the children need stand for all: a parent hands out no less for more children. They also do where a mean
-    over instances is asked for and children may coincide: at the origin all those on a diagonal do, at the last
-    instance perhaps not, so that the mean would be above the origin.
-    """
-
-    def __init__(self, group: DimGroup, terms: Sequence[tuple[int, int]], charge: MovementCost) -> None:
-        child, parent = charge.child, charge.parent
-        self.dims = tuple(d for d, _ in terms)
-        self.group, self.child = group, child
-        self._coefs = tuple(coef for _, coef in terms)
-        self._views: list[tuple[RankView, Bools]] = []  # with where each holds
-        self._overlaps: dict[tuple[RankView, int, int], Floats] = {}  # by dim and level
-        plain = self._view(parent, {}, None)
-        everywhere = np.ones(len(group), bool)
-        if parent is None or not plain.meets.any():
-            self._views = [(plain, everywhere)]
-            return
-        shared = next((lv for lv in range(child - 1, parent - 1, -1) if group.arch.levels[lv].fanout), None)
-        full = self._view(parent, {}, shared if len(terms) == 2 else None)
-        self._views = [(full, full.exact & ~plain.meets if charge.mean else full.exact)]
-        self._views += [(self._view(None, {d: parent for d in self.dims if d != kept}, None), everywhere)
-                        for kept in self.dims]  # fmt: skip
-
-    def _view(self, parent: int | None, high: dict[int, int], shared: int | None) -> RankView:
-        parts = tuple(self.group.view(d, self.child, 0, high.get(d, self.child), shared) for d in self.dims)
-        return RankView(self._coefs, parts, tuple(self.group.rows[d] for d in self.dims), parent, self.group.deadline)
-
-    def once(self, cuts: Cuts) -> Floats:
-        """Words of one pass over the tiles of every context at `cuts`, each pass starting with nothing held."""
-        return self._best(lambda view: view.sizes - self._kept(view, cuts, inner=True))
-
-    def again(self, cuts: Cuts) -> Floats:
-        """Words of a pass that follows an equal pass: less what its last tile shares with its first."""
-
-        def words(view: RankView) -> Floats:
-            held = view.wrap_words([cuts[d] for d in self.dims])
-            if len(self.dims) > 1:
-                held = held + self._kept(view, cuts, inner=False)
-            return view.sizes - self._kept(view, cuts, inner=True) - held
-
-        return self._best(words)
-
-    def _kept(self, view: RankView, cuts: Cuts, inner: bool) -> Floats:
-        """Overlaps at the increments of the rank's own loops inside `cuts`, or of those outside."""
-        kept = np.zeros(len(self.group))
-        if len(self.dims) > 1:
-            for i, d in enumerate(self.dims):
-                for level in range(cuts[d], self.child) if inner else range(cuts[d]):
-                    if level_slots(self.group.tables[d], self.group.arch)[level].repeats:
-                        kept = kept + self._overlap(view, i, level)
-        return kept
-
-    def _overlap(self, view: RankView, i: int, level: int) -> Floats:
-        """The most that increments of the rank's own loop overlap, whichever loops of that level stand outside."""
-        key = (view, i, level)
-        if key not in self._overlaps:
-            self._overlaps[key] = view.overlap(i, level).words.max(axis=0)
-        return self._overlaps[key]
-
-    def _best(self, words: Callable[[RankView], Floats]) -> Floats:
-        best = np.zeros(len(self.group))
-        for view, holds in self._views:
-            best = np.maximum(best, np.where(holds, words(view), 0.0))
-        return best

@@ -16,7 +16,7 @@ import numpy as np
 from ...arch import Architecture, stacked
 from ...energy import EnergyTable, stacked_table
 from ...workloads import InputError, Workload
-from ..bounds import DimGroup, Relaxation, Terms, grouped
+from ..bounds import DimGroup, RankTiles, Relaxation, Terms, grouped
 from ..mapping import ChainTable, Floats, Ints, unique_rows
 from ..mapspace import Frame, KeepChoices, MapspaceTooLargeError, Preset, every_chain
 from ..problem import Charges
@@ -141,15 +141,16 @@ class StageProblem:
 
     def _groups(self) -> Iterator[SizedGroup]:
         """Yield the groups of dims with the chains of all sizes."""
+        known_tiles = dict[object, RankTiles]()
         mover = {dim: loop for loop, variants in enumerate(self.variants) for dim in variants[0]}
         for dims in _grouped(self.layer):
             moved = {mover[self.layer.dims[d]] for d in dims if self.layer.dims[d] in mover}
             if len(moved) > 1:
                 raise ValueError("two shared loops move one window")
-            yield self._sized(dims, next(iter(moved), None))
+            yield self._sized(dims, next(iter(moved), None), known_tiles)
 
-    def _sized(self, dims: tuple[int, ...], loop: int | None) -> SizedGroup:
-        """Make a group of dims with the chains of all sizes that a loop gives them."""
+    def _sized(self, dims: tuple[int, ...], loop: int | None, known_tiles: dict[object, RankTiles]) -> SizedGroup:
+        """Make a group of dims with the chains of all sizes that a loop gives them; `known_tiles` serve all groups."""
         variants: Sequence[Sizes] = [{}] if loop is None else self.variants[loop]
         every = [tuple(own.get(self.layer.dims[d], self.layer.sizes[d]) for d in dims) for own in variants]
         number = {sizes: i for i, sizes in enumerate(dict.fromkeys(every))}
@@ -157,7 +158,7 @@ class StageProblem:
         rows, of_sizes = _rows([starts for _, starts in tables], len(number))
         by_dim = dict(zip(dims, (table for table, _ in tables), strict=True))
         arch, rows_by_dim = stacked(self.arch, self.layer), dict(zip(dims, rows, strict=True))
-        group = DimGroup(arch, self.layer, by_dim, dims, rows=rows_by_dim)
+        group = DimGroup(arch, self.layer, by_dim, dims, rows=rows_by_dim, known_tiles=known_tiles)
         return SizedGroup(group, loop, of_sizes, np.array([number[sizes] for sizes in every]))
 
     def _table(self, d: int, sizes: Sequence[int]) -> tuple[ChainTable, Ints]:

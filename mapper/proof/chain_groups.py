@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ..bounds import DimGroup, grouped
+from ..bounds import DimGroup, RankTiles, grouped
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from ..mapspace import Mapspace, every_chain
 from ..runtime import Deadline, no_deadline
@@ -50,14 +50,14 @@ class ChainGroups:
 
         Work on them will call `deadline`.
         """
-        space = self.space
+        space, known = self.space, dict[object, RankTiles]()
         for dims, number in zip(self._dims, self._together, strict=True):
             spaces = {d: space.chains[d] for d in dims}
             if number > MOST_CHAINS:
                 self.groups.append(LongList(space.arch, space.workload, spaces, dims, deadline))
             else:
                 tables = {d: every_chain(chains) for d, chains in spaces.items()}
-                self.groups.append(DimGroup(space.arch, space.workload, tables, dims, deadline))
+                self.groups.append(DimGroup(space.arch, space.workload, tables, dims, deadline, known_tiles=known))
 
     def forget(self) -> None:
         """Drop what further choices of kept tensors would have used again."""

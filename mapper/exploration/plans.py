@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Protocol
 
 from ...arch import Architecture
@@ -131,7 +132,8 @@ def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> Netw
         plans = list(_plans(study, result, request))
     except (TooManyError, MapspaceTooLargeError) as error:
         return replace(result, no_plan=str(error))
-    best = min(plans, key=lambda own: (own.beyond, own.value))
+    goal = _goal(study, request)
+    best = reduce(lambda one, other: other if goal.better(other.costs, one.costs) else one, plans)
     front = front_of([point for own in plans for point in own.front])
     envelope, least = Envelope.of_all([own.envelope for own in plans]), min(own.lower_bound for own in plans)
     return replace(result, plan=replace(best, lower_bound=least, envelope=envelope, front=front))
@@ -146,7 +148,7 @@ def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterato
     graph = Graph.of(study.work)
     known = {name: _known(layer) for name, layer in result.by_name}
     mapped = {name: own.mapped[0] for name, own in known.items()}
-    goal = PlanGoal(study.options.goal.minimised[0], request.limits, bool(study.options.axes))
+    goal = _goal(study, request)
     began, seconds, interrupted = time.monotonic(), study.options.limits.seconds, False
     for keeper in keepers(study.arch):
         machine = _machine(study, keeper)
@@ -161,6 +163,10 @@ def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterato
         alone = _better(goal.objective, alone, one_by_one(graph, machine, _found_alone(search, alone)))
         yield _plan(alone, goal, outcome)
         interrupted = outcome.statistics.interrupted
+
+
+def _goal(study: Study, request: PlanRequest) -> PlanGoal:
+    return PlanGoal(study.options.goal.minimised[0], request.limits, bool(study.options.axes))
 
 
 def _machine(study: Study, keeper: str) -> Machine:

@@ -19,7 +19,7 @@ from ...energy import EnergyTable
 from ...workloads import InputError, Workload
 from ..bounds import grouped
 from ..fusion import Between, Box, Group, HeldWords, Link, boxes
-from ..mapping import Bools, Ints
+from ..mapping import Bools, Floats, Ints
 from ..mapspace import Frame, Preset
 from ..problem import Charges
 from .stage_bounds import Chains
@@ -39,6 +39,8 @@ class Known:
     """What searches of several groups on one machine have in common, in one preset and with equal tiles."""
 
     chains: dict[Workload, Chains] = field(default_factory=dict)  # by layer
+    # energy and cycles of layers of all sizes on a machine, with these variants # (variant of each loop, ...) each
+    bounds: dict[tuple[Architecture, Workload, object], tuple[Floats, Floats]] = field(default_factory=dict)
     families: "dict[tuple[tuple[Workload, ...], tuple[Link, ...]], Family]" = field(default_factory=dict)
 
 

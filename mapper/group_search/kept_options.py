@@ -1,6 +1,6 @@
 """What kept tensors cost and take, at each depth, for all combinations of tiles at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import prod
 
@@ -24,7 +24,17 @@ class KeptOptions:
     known: dict[Kept, dict[str, dict[str, Floats]]] = field(default_factory=dict)
 
     def of(self, key: Kept, order: tuple[str, ...]) -> "list[KeptOption]":
-        """List for each depth of a kept tensor what it costs to move, and the bits that it takes."""
+        """List for each depth of a kept tensor what it costs to move, and the bits that it takes.
+
+        Depths at which it costs no less than at another, and takes no fewer bits, are left out, whatever the tiles.
+        """
+        listed: list[KeptOption] = []
+        for option in self._of_depths(key, order):
+            if not any(own.beats(option) for own in listed):
+                listed = [own for own in listed if not option.beats(own)] + [option]
+        return listed
+
+    def _of_depths(self, key: Kept, order: tuple[str, ...]) -> "Iterator[KeptOption]":
         stage, name = key
         tensor = next(own for own in self.family.stages[stage].tensors if own.name == name)
         # linear in the words that come, and in those among them that come for the first time
@@ -32,7 +42,6 @@ class KeptOptions:
         prices = [(self._transfer_pj(again), self._transfer_pj(first))]
         prices += list(zip(self._flow_cycles(again), self._flow_cycles(first), strict=True))
         bits, columns, still = self.standing.bits(stage, name), self._columns(key), self._still_words(key)
-        options = []
         for depth in range(len(order) + 1):
             outside = [columns[loop] for loop in order[:depth]]
             inside = still * prod((columns[loop]["span"] for loop in order[depth:]), start=np.ones(()))
@@ -40,8 +49,7 @@ class KeptOptions:
             distinct = inside * prod((own["all"] for own in outside), start=np.ones(()))
             moved = inside * moved_words(outside)
             energy_pj, *cycles = (moved * back - distinct * (back - once) for back, once in prices)
-            options.append(KeptOption(energy_pj, tuple(cycles), most * bits))
-        return options
+            yield KeptOption(energy_pj, tuple(cycles), most * bits)
 
     def _flow_cycles(self, transfer: Transfer) -> list[float]:
         """The cycles of some words at each bandwidth that they pass."""
@@ -99,3 +107,8 @@ class KeptOption:
     energy_pj: Floats  # of what it moves
     cycles: tuple[Floats, ...]  # of it at each bandwidth
     bits: Floats
+
+    def beats(self, other: "KeptOption") -> bool:
+        """Whether it is no worse, whatever the tiles."""
+        own, theirs = ((option.energy_pj, option.bits, *option.cycles) for option in (self, other))
+        return all((a <= b).all() for a, b in zip(own, theirs, strict=True))

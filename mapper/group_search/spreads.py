@@ -1,6 +1,7 @@
 """Every way to spread the dims of a layer over the axes of a machine, as far as they can be filled."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -14,19 +15,29 @@ MOST_SPREADS = 20_000  # ways to spread dims over all axes that are tried; with 
 
 def spreads_over_axes(arch: Architecture, layer: Workload) -> Ints | None:
     """Every largest spread of the dims over all axes # (spread, dim); None where there are too many to try."""
-    spreads = np.ones((1, len(layer.dims)), np.int64)
-    for slot in arch.slots:
-        if slot.axis is None or slot.axis.size == 1:
-            continue
-        dims = [d for d, dim in enumerate(layer.dims) if layer.sizes[d] > 1 and _may(slot.constraint.dims, dim)]
-        own = np.ones((1, len(layer.dims)), np.int64)
+    axes = tuple(
+        (slot.axis.size, tuple(d for d, dim in enumerate(layer.dims) if _may(slot.constraint.dims, dim)))
+        for slot in arch.slots
+        if slot.axis is not None and slot.axis.size > 1
+    )
+    return _spreads(axes, layer.sizes)
+
+
+@lru_cache(maxsize=64)
+def _spreads(axes: tuple[tuple[int, tuple[int, ...]], ...], sizes: tuple[int, ...]) -> Ints | None:
+    """The same for axes of some sizes, each with the dims that may be spread over it; not to be written to."""
+    spreads = np.ones((1, len(sizes)), np.int64)
+    for size, allowed in axes:
+        dims = [d for d in allowed if sizes[d] > 1]
+        own = np.ones((1, len(sizes)), np.int64)
         if dims:
-            listed = _largest(slot.axis.size, [min(slot.axis.size, layer.sizes[d]) for d in dims])
+            listed = _largest(size, [min(size, sizes[d]) for d in dims])
             if len(listed) * len(spreads) > MOST_SPREADS:
                 return None
-            own = np.ones((len(listed), len(layer.dims)), np.int64)
+            own = np.ones((len(listed), len(sizes)), np.int64)
             own[:, dims] = listed
-        spreads = _not_below((spreads[:, None, :] * own[None]).reshape(-1, len(layer.dims)))
+        spreads = _not_below((spreads[:, None, :] * own[None]).reshape(-1, len(sizes)))
+    spreads.flags.writeable = False
     return spreads
 
 

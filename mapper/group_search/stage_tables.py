@@ -78,9 +78,11 @@ class StageTables:
         layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
         arch = self._with_room(family.arch.with_resident(family.level, resident), layer)
         variants = tuple(own.variants for own in self.sizes)
-        made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
-        bounds = made.bounds()
-        energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in bounds)
+        key = arch, replace(layer, name="", shape=""), tuple(tuple(tuple(v.items()) for v in own) for own in variants)
+        if key not in family.known.bounds:
+            made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
+            family.known.bounds[key] = made.bounds()
+        energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in family.known.bounds[key])
         sizes = dict(zip(stage.dims, layer.sizes, strict=True))
         return self._with_passes(energy, cycles, sizes, accumulates=accumulates)
 

@@ -52,7 +52,7 @@ def execute_plan(
 def reference(network: Network, seed: int = 0) -> dict[str, Array]:
     """Compute what all layers and operations of a network make, one after the other, each as a whole."""
     values: dict[str, Array] = {}
-    tensors = _Tensors(network, seed, lambda name, _: values[name])
+    tensors = _Tensors(network, seed, lambda name, *_: values[name])
     for name in network.order:
         own = network.by_name[name]
         if isinstance(own, Workload):
@@ -93,9 +93,9 @@ class _Run:
             if own.until in part.names:
                 del self.memory[own.tensor]
 
-    def _fetch(self, name: str, reader: str) -> Array:
-        """A tensor from where it is for a reader."""
-        return self.memory[name] if self._early(name, reader) else self.off_chip[name]
+    def _fetch(self, name: str, source: str, reader: str) -> Array:
+        """A tensor from where `source` is for a reader, which is made of it."""
+        return self.memory[name] if self._where(source, reader) == INSIDE else self.off_chip[name]
 
     def _early(self, name: str, reader: str) -> bool:
         """Whether a tensor stays, and is still there for a reader."""
@@ -171,20 +171,21 @@ class _Run:
 
 @dataclass(frozen=True)
 class _Tensors:
-    """The tensors of a network; `fetch` gets what a layer or an operation that moves words makes, for a reader."""
+    """The tensors of a network; `fetch` gets what a layer or an operation that moves words makes: its name, that of
+    the tensor that is read, and what reads it."""
 
     network: Network
     seed: int
-    fetch: Callable[[str, str], Array]
+    fetch: Callable[[str, str, str], Array]
 
-    def named(self, name: str, reader: str) -> Array:
+    def named(self, name: str, reader: str, source: str = "") -> Array:
         """The words of a layer, an operation, or an input of the network, as one reads them."""
         own = self.network.by_name.get(name)
         if own is None:
             return self._drawn(name, dict(self.network.inputs)[name])
         if isinstance(own, Operation) and own.operator.moves is Moves.NONE:
-            return operated(own, [self.named(source, reader) for source in own.inputs])
-        return self.fetch(name, reader)
+            return operated(own, [self.named(part, reader, source or name) for part in own.inputs])
+        return self.fetch(name, source or name, reader)
 
     def operated_on(self, name: str, maker: str, made: Array) -> Array:
         """The words of `name`, where operations that move nothing stand between it and `maker`."""

@@ -78,6 +78,14 @@ class PlacedPart:
         """Whether all words of a read are in the memory."""
         return bool(read.makers) and not read.outside and self.held.issuperset(read.makers)
 
+    def read_off_chip(self) -> Iterator[tuple[str, str]]:
+        """Yield each tensor in the memory that is read off chip all the same, and what reads it: it is joined with
+        others that are not there."""
+        for name in self.part.names:
+            for read in self.graph.nodes[name].reads if name in self.graph.nodes else ():
+                if not self.inside(read):
+                    yield from ((own, name) for own in read.makers if own in self.held and own not in self.part.names)
+
     def room_bits(self, arch: Architecture, layer: str = "") -> int:
         """The bits of all that is in the memory while the part is executed, or one of its layers.
 
@@ -159,6 +167,17 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
         rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
         late = [name for name in readers if place.get(name, -1) > place[own.until]]
         yield from (PlanFault(f"{name} {rule}", resident=number, name=own.until) for name in late)
+        if all({other.tensor, other.until} <= place.keys() for other in plan.residents):
+            yield from _joined_faults(plan, number, own)
+
+
+def _joined_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFault]:
+    """Yield where a tensor that stays without a copy is read off chip, with others that are not in the memory."""
+    for part in sorted({plan.place[name] for name in plan.graph.readers[own.tensor] if name in plan.place}):
+        for tensor, name in plan.placed(part).read_off_chip():
+            if tensor == own.tensor:
+                rule = f"reads {tensor} joined with others that are not all in {plan.keeper}: it needs a copy"
+                yield PlanFault(f"{name} {rule}", resident=number, name=own.tensor)
 
 
 def _part_faults(plan: Plan, number: int, part: Part) -> Iterator[PlanFault]:

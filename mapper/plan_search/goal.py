@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ..bounds.sums import Envelope, Limits
 from ..networks import PlanCosts
-from ..problem import Objective, Point
+from ..problem import ROUNDING, Objective, Point
 from ..search.outcome import Statistics
 
 
@@ -16,10 +16,22 @@ class PlanGoal:
     limits: Limits = Limits()
     front: bool = False  # whether plans are searched along the whole front of energy and cycles, too
 
-    def order(self, costs: PlanCosts) -> tuple[float, float, float]:
-        """What is less for a better plan: how far it is beyond the limits, as a factor; the objective; the EDP."""
-        cycles, energy_pj = float(costs.cycles), costs.energy_pj
-        return self.limits.beyond(cycles, energy_pj), self.objective.value(energy_pj, cycles), energy_pj * cycles
+    def better(self, costs: PlanCosts, other: PlanCosts) -> bool:
+        """Whether a plan is less beyond the limits than another, or as much, with a lower objective.
+
+        Of plans with equal objectives the one with the lower EDP is, then the faster one, then that of less energy.
+        """
+        beyond, other_beyond = (self.limits.beyond(own.cycles, own.energy_pj) for own in (costs, other))
+        if beyond != other_beyond:
+            return beyond < other_beyond
+        value, other_value = (self.objective.value(own.energy_pj, float(own.cycles)) for own in (costs, other))
+        if abs(value - other_value) > ROUNDING * other_value:
+            return value < other_value
+        return _figures(costs) < _figures(other)
+
+
+def _figures(costs: PlanCosts) -> tuple[float, float, float]:
+    return costs.energy_pj * costs.cycles, float(costs.cycles), costs.energy_pj
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,6 +49,8 @@ class _Plans:
     def __init__(self, search: PlanSearch, start: PlanCosts, goal: PlanGoal, progress: Progress | None) -> None:
         self.search, self.start, self.best, self.goal, self.progress = search, start, start, goal, progress
         search.allow(search.options.limits, len({replace(own, name="") for own, _ in search.graph.network.layers}))
+        if not goal.limits.none:
+            search.gap = 0.0  # a limit decides between plans that are this close
         self.met: list[list[Way]] = [[] for _ in search.components]  # ways with the least values at some slope
         self.front = list[Mixed]()
 
@@ -57,7 +59,7 @@ class _Plans:
         statistics = self.search.statistics
         try:
             self._search()
-            self.search.end(proven=self._proven)
+            self.search.end(proven=self._proven, gap=self._gap)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
@@ -140,9 +142,11 @@ class _Plans:
         while len(known) < MOST_CUTS and not self._over:
             wanted = [slope for slope in self._cut_slopes() if not near(slope, known)]
             if not wanted:
-                return
+                break
             self._at(wanted[0])
             known.append(wanted[0])
+        if not (self._over or self.goal.front):
+            self._along_front()  # plans between corners are mixed from mappings of other slopes, too
 
     def _cut_slopes(self) -> Iterator[Slope]:
         """Yield the slopes between known plans on both sides of a limit, then that where the bound is least."""
@@ -159,7 +163,7 @@ class _Plans:
         self._at(None, TRIED)
         self._at(0.0, TRIED)
         known = list[Slope]()
-        while len(known) < MOST_CUTS and not self.search.statistics.ended:
+        while len(known) < MOST_CUTS and not self.search.statistics.ended and not self._proven:
             gaps = [(self._gap_at(slope), slope) for slope in self._edges() if not near(slope, known)]
             gap, slope = max(gaps, default=(0.0, 0.0))
             if gap <= max(ROUNDING, self.search.gap):
@@ -216,10 +220,7 @@ class _Plans:
 
     def _let(self, choices: Sequence[Choice]) -> None:
         costs = assembled(self.search, choices)
-        beyond, value, product = self.goal.order(self.best)
-        own_beyond, own_value, own_product = self.goal.order(costs)
-        same = own_beyond == beyond and own_value <= value * (1 + ROUNDING)
-        if (own_beyond, own_value) < (beyond, value * (1 - ROUNDING)) or (same and own_product < product):
+        if self.goal.better(costs, self.best):
             self.best = costs
 
     def _known_front(self) -> tuple[Point, ...]:
@@ -251,6 +252,13 @@ class _Plans:
     def _proven(self) -> bool:
         """Whether nothing is left to find, of the front neither."""
         return self._closed and (not self.goal.front or self.envelope.gap(self._known_front()) <= ROUNDING)
+
+    @property
+    def _gap(self) -> float:
+        """The share by which bound and best are apart, of the front, too."""
+        value = self._value(self.best)
+        own = 1 - self.lower_bound / value if value and self._within else float(not self._within)
+        return max(own, self.envelope.gap(self._known_front()) if self.goal.front else 0.0)
 
     @property
     def lower_bound(self) -> float:

@@ -10,6 +10,7 @@ from .work import BOUNDED, PriceRequest, PriceResult
 
 GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
 THOROUGH = EFFORTS["thorough"].steps or 0
+FAR_APART = 2.0  # times GAP: bound and best of an EDP are no longer close
 SHARE = 6  # a search has the steps of so many layers for each of its different layers
 LEAST_SECONDS = 0.05  # for a price that is searched once it is late
 
@@ -73,8 +74,16 @@ class SlopeSearch:
         if result.statistics.interrupted:
             raise KeyboardInterrupt
 
-    def end(self, *, proven: bool) -> None:
-        """Note why the search ended, unless it is known."""
-        if not self.statistics.ended:
-            close = Ended.EFFORT if self.left_open else Ended.CLOSE
-            self.statistics.stop(Ended.SEEN_ALL if proven else close)
+    def end(self, *, proven: bool, gap: float) -> None:
+        """Note why the search ended, unless it is known; `gap` is the share by which bound and best are apart.
+
+        Of a product, or within limits, they may be apart although they are close in each sum of energy and cycles.
+        """
+        if self.statistics.ended:
+            return
+        if proven:
+            self.statistics.stop(Ended.SEEN_ALL)
+        elif self.left_open:
+            self.statistics.stop(Ended.EFFORT)
+        else:
+            self.statistics.stop(Ended.CLOSE if gap <= FAR_APART * GAP else Ended.SUMS)

@@ -144,7 +144,19 @@ def plans(draw, graph):
             until = draw(st.sampled_from(readers))
             late = any(plan.place[name] > plan.place[until] for name in readers)
             residents.append(Resident(part.last, until, late or draw(st.booleans())))
-    return replace(plan, residents=tuple(residents))
+    return replace(plan, residents=tuple(_with_copies(plan, residents)))
+
+
+def _with_copies(plan, residents):
+    """What is read joined with words that are not in the memory leaves the chip, too."""
+    for own in residents:
+        joined = False
+        for reader in plan.graph.readers[own.tensor]:
+            here = {r.tensor for r in residents if plan.place[r.tensor] < plan.place[reader] <= plan.place[r.until]}
+            for read in plan.graph.nodes[reader].reads:
+                if own.tensor in read.makers and own.tensor in here:
+                    joined |= bool(read.outside) or not set(read.makers) <= here
+        yield replace(own, copied=own.copied or joined)
 
 
 def _others_done(graph, name, part, done):

@@ -7,18 +7,19 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.exploration import evaluate_plan, executed_plan
-from ruby_map.mapper.networks import Graph, PlanCosts
+from ruby_map.mapper.networks import Graph, Part, Plan, PlanCosts, Resident, execute_plan
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report.plan_files import plan_yaml
-from ruby_map.workloads import parse_yaml
+from ruby_map.workloads import load_workload, parse_yaml
 from typer.testing import CliRunner
 
 from ..conftest import DEEP
 from ..schema_files import faults, object_faults
-from .networks import networks, plans
+from .networks import fused_one, networks, plans
 from .test_counts import ARCH, TABLE, mapped_layers
 
 
@@ -218,6 +219,31 @@ def test_faults_of_plan_files(folder, changes, wanted):
     done = counted(folder, plan)
     assert done.exit_code == 2, done.output
     assert [text for text in wanted if text not in done.stderr] == [], done.stderr
+
+
+JOINED = """\
+name: joined
+inputs: {x: [1, 1], y: [1, 1]}
+layers:
+- {name: a, shape: matmul, sizes: {M: 1, N: 1, K: 1}, from: {Inputs: x}}
+- {name: both, op: concat, from: [a, y], sizes: [2, 1]}
+- {name: z, shape: matmul, sizes: {M: 1, N: 2, K: 1}, from: {Inputs: both}}
+"""
+
+
+def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
+    """It is read with them, off chip: no plan saves anything by keeping it."""
+    (folder / "net.yaml").write_text(JOINED)
+    graph = Graph.of(load_workload(str(folder / "net.yaml")))
+    parts = tuple(Part((name,), group=fused_one(graph, name)) for name in ("a", "z"))
+    plain = Plan(graph, "L1", parts, (Resident("a", "z"),))
+    assert plain.faults() == ["z reads a joined with others that are not all in L1: it needs a copy"]
+    assert replace(plain, residents=(Resident("a", "z", copied=True),)).faults() == []
+    with pytest.raises(LookupError):
+        execute_plan(plain)
+    options = SearchOptions(strategy="optimal", objective="energy", effort="thorough")
+    plan = explore(str(folder / "arch.yaml"), graph.network, "ruby-s", options, fuse="resident").plan
+    assert plan.costs.plan.residents == ()
 
 
 def test_parts_in_the_wrong_order_are_refused(folder):

@@ -83,11 +83,18 @@ class EveryPlan:
                 makers = {m for name in part.names for read in self.graph.nodes[name].reads for m in read.makers}
                 if done & set(part.names) or not makers <= done | set(part.names):
                     break
-                yield from self.with_choices(part, done | set(part.names), held)
+                if not self.lacks(part, held):
+                    yield from self.with_choices(part, done | set(part.names), held)
                 more = [name for name in self.graph.readers[part.last] if applies(self.graph, name, part.last)]
                 if not more:
                     break
                 part = replace(part, operations=(*part.operations, more[0]))
+
+    def lacks(self, part, held):
+        """Whether words are read off chip that are only in the memory: joined with others that are not there."""
+        reads = [read for name in part.names for read in self.graph.nodes[name].reads]
+        off_chip = [read for read in reads if read.outside or not set(read.makers) <= held.keys()]
+        return any(not held.get(maker, True) for read in off_chip for maker in read.makers)
 
     def with_choices(self, part, done, held):
         readers = self.graph.readers
@@ -388,3 +395,53 @@ def test_zeros_around_a_part_of_a_tensor_take_room():
     arch = Architecture("m", levels, Compute("MAC", "intmac"))
     plan = replace(plan_one_by_one(graph, "L1"), residents=(Resident("a", "c"),))
     assert plan.placed(1).room_bits(arch, "c") == 10 * 16
+
+
+CLOSE = """name: m
+levels:
+- {name: D, class: DRAM, word_bits: 16, energy: {read_pj: 100, write_pj: 1, update_pj: 100, leak_pj_per_cycle: 0}, read_bandwidth: 1, tensor_bits: {Outputs: 24}}
+- {name: L1, class: SRAM, word_bits: 16, capacity_bits: 576, energy: {read_pj: 100, write_pj: 0, update_pj: 3, leak_pj_per_cycle: 0.5}, keep: [Weights]}
+compute: {name: MAC, class: intmac, word_bits: 16, energy: {compute_pj: 10, leak_pj_per_cycle: 0}}
+"""  # noqa: E501
+FIVE = [
+    {"name": "a0", "shape": "matmul", "sizes": {"M": 2, "N": 2, "K": 3}, "from": {"Inputs": "ax"}},
+    {"name": "a1", "op": "relu", "from": "ax"},
+    {"name": "a2", "shape": "matmul", "sizes": {"M": 3, "N": 2, "K": 3}, "from": {"Inputs": "a1"}},
+    {"name": "b0", "op": "reduce", "sizes": [1, 1], "from": "bx", "count": 5},
+    {"name": "b1", "shape": "matmul", "sizes": {"M": 2, "N": 1, "K": 1}, "from": {"Inputs": "b0"}, "count": 5},
+]
+
+
+@pytest.mark.parametrize(("limit", "cycles"), [(17490.0, 70), (18690.0, 55)])
+def test_a_limit_decides_between_plans_that_are_close_at_a_slope(tmp_path, limit, cycles):
+    """Where no limit is given a search may end with so much between bound and value."""
+    (tmp_path / "arch.yaml").write_text(CLOSE)
+    network = network_of(FIVE, {"ax": [2, 3], "bx": [1, 3]})
+    options = SearchOptions(strategy="optimal", objective="delay")
+    plan = explore(str(tmp_path / "arch.yaml"), network, "pfm", options, fuse="auto", energy_limit=limit).plan
+    assert (plan.costs.cycles, plan.costs.energy_pj, plan.gap < 1e-3) == (cycles, limit, True)
+
+
+TIES = """name: m
+levels:
+- {name: D, class: DRAM, word_bits: 16, energy: {read_pj: 100, write_pj: 3, update_pj: 10, leak_pj_per_cycle: 0}, read_bandwidth: 1, write_bandwidth: 0.5}
+- {name: G, class: SRAM, word_bits: 16, capacity_bits: 736, energy: {read_pj: 10, write_pj: 0, update_pj: 3, leak_pj_per_cycle: 0.5}, bypass: [Inputs]}
+- {name: L1, class: SRAM, word_bits: 16, capacity_bits: 64, energy: {read_pj: 0, write_pj: 3, update_pj: 1, leak_pj_per_cycle: 0}, fanout: [{name: x, size: 3}]}
+compute: {name: MAC, class: intmac, word_bits: 16, energy: {compute_pj: 0, leak_pj_per_cycle: 0}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(("name", "figure"), [("delay", "cycles"), ("energy", "energy_pj")])
+def test_of_equal_plans_in_several_memories_the_better_other_figure_is_shown(tmp_path, name, figure):
+    """No plan of the front is as good and better otherwise."""
+    (tmp_path / "arch.yaml").write_text(TIES)
+    layers = [
+        {"name": "a0", "shape": "matmul", "sizes": {"M": 1, "N": 1, "K": 2}, "from": {"Inputs": "ax"}, "count": 5},
+        {"name": "a1", "op": "reduce", "sizes": [1, 1], "from": "a0", "count": 5},
+    ]
+    options = SearchOptions(strategy="optimal", objective=name, front="energy,delay")
+    plan = explore(str(tmp_path / "arch.yaml"), network_of(layers, {"ax": [1, 2]}), "ruby-s", options, fuse="auto").plan
+    best = getattr(plan.costs, figure)
+    front = [{"cycles": cycles, "energy_pj": pj} for cycles, pj in plan.front]
+    (other,) = {"cycles", "energy_pj"} - {figure}
+    assert [own for own in front if own[figure] <= best and own[other] < getattr(plan.costs, other)] == []

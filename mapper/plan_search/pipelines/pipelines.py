@@ -58,7 +58,8 @@ class _Pipelines:
         began, statistics = time.monotonic(), self.search.statistics
         try:
             self._search()
-            self.search.end(proven=self._closed)
+            value = self._value(self.best)
+            self.search.end(proven=self._closed, gap=1 - self.lower_bound / value if value else 0.0)
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)

@@ -134,7 +134,7 @@ class Job:
             print_message(failure)
         if faults:
             raise InputError(faults)
-        return MODEL_FAILED if failure else _status(result)
+        return MODEL_FAILED if failure else _status(result, self.request)
 
     def _print(self, result: Result | NetworkResult) -> None:
         """Print the result, and why nothing is proven where a file chose such a search."""
@@ -206,10 +206,11 @@ def _run_beside(request: MapRequest, option: str, taken: Collection[str], search
     return search(request, loaded, options)
 
 
-def _status(result: Result | NetworkResult) -> int:
-    """The exit status of a result: a plan beyond its limits is none that was asked for."""
-    beyond = isinstance(result, NetworkResult) and result.plan is not None and not result.plan.within
-    if result.found and not beyond:
+def _status(result: Result | NetworkResult, request: MapRequest) -> int:
+    """The exit status of a result: where plans within limits are asked for nothing else will do."""
+    limited = request.deadline is not None or request.energy_limit is not None
+    within = isinstance(result, NetworkResult) and result.plan is not None and result.plan.within
+    if result.found and (within or not limited):
         return FOUND
     return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
 

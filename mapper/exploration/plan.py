@@ -7,7 +7,7 @@ import numpy as np
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Document, Fault, InputError, Network, read_yaml
+from ...workloads import Document, Fault, InputError, Network, Workload, read_yaml
 from ...workloads.timeloop import TIMELOOP_TAGS
 from ..fusion import Group, GroupCosts, StepLayer
 from ..fusion.executor import drawn_inputs, execute, whole
@@ -77,19 +77,39 @@ def _limits(group: Group, mapped: Mapping[StepLayer, Mapped]) -> Iterator[str]:
     """Yield the limits of the machine that mappings exceed, with their stages and sizes."""
     for layer, own in mapped.items():
         stage = group.stages[layer.stage]
-        sizes = " ".join(f"{dim}={size}" for dim, size in zip(stage.dims, layer.sizes, strict=True) if size > 1)
-        yield from (f"{stage.name} with {sizes}: {limit}" for limit in exceeded_limits(own.batch))
+        yield from (f"{_title(stage, layer)}: {limit}" for limit in exceeded_limits(own.batch))
+
+
+def _title(stage: Workload, layer: StepLayer) -> str:
+    """The name of a stage, with its sizes over 1 in some steps."""
+    sizes = " ".join(f"{dim}={size}" for dim, size in zip(stage.dims, layer.sizes, strict=True) if size > 1)
+    return f"{stage.name} with {sizes}" if sizes else stage.name
 
 
 def executed_plan(result: PlanResult | CountedPlan) -> Comparison:
     """Execute a group, or a plan, word by word, and each layer in steps by its mapping; compare all figures.
 
-    Raises InputError where it is too large.
+    Raises InputError where it is too large, or a mapping does not keep what stays in the keeper.
     """
+    parts = [result.costs] if isinstance(result, PlanResult) else [own.layers for own in result.costs.parts]
+    if faults := [fault for own in parts if own is not None for fault in _bypassed(own)]:
+        raise InputError(faults)
     try:
         return _executed_group(result) if isinstance(result, PlanResult) else _executed_network(result)
     except TooLarge as error:
         raise InputError(Fault("--simulate", None, "", str(error))) from error
+
+
+def _bypassed(costs: GroupCosts) -> Iterator[Fault]:
+    """Yield the mappings that let a tensor pass a level in which it stays: nothing says how they are executed."""
+    for layer, own in costs.mapped.items():
+        batch = own.batch
+        for number, level in enumerate(batch.arch.levels):
+            for v, tensor in enumerate(batch.workload.tensors):
+                if tensor.name in level.resident and not batch.keep[0, number, v]:
+                    title = _title(costs.standing.group.stages[layer.stage], layer)
+                    message = f"{title} cannot be executed: {tensor.name} stays in {level.name}, where it is bypassed"
+                    yield Fault("--simulate", None, "", message)
 
 
 def _executed_group(result: PlanResult) -> Comparison:

@@ -1,7 +1,7 @@
 """Plans of a network: which layers are fused, and what stays in a memory; from the results of its layers."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Protocol
@@ -127,16 +127,34 @@ def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> Netw
     if not isinstance(study.work, Network) or not result.found:
         return result
     if result.statistics.interrupted:
-        return replace(result, no_plan="interrupted before plans were searched; operations are left out")
+        no_plan = "interrupted before plans were searched; operations are left out"
+        unknown = "" if request.limits.none else "; it is not known whether a plan is within the limits"
+        return replace(result, no_plan=no_plan + unknown)
     try:
         plans = list(_plans(study, result, request))
     except (TooManyError, MapspaceTooLargeError) as error:
         return replace(result, no_plan=str(error))
     goal = _goal(study, request)
     best = reduce(lambda one, other: other if goal.better(other.costs, one.costs) else one, plans)
-    front = front_of([point for own in plans for point in own.front])
-    envelope, least = Envelope.of_all([own.envelope for own in plans]), min(own.lower_bound for own in plans)
-    return replace(result, plan=replace(best, lower_bound=least, envelope=envelope, front=front))
+    return replace(result, plan=_of_all(best, plans))
+
+
+def _of_all(best: NetworkPlan, plans: Sequence[NetworkPlan]) -> NetworkPlan:
+    """Return the best plan with what is known of plans in all memories, and how they were searched."""
+    plan = replace(
+        best,
+        lower_bound=min(own.lower_bound for own in plans),
+        envelope=Envelope.of_all([own.envelope for own in plans]),
+        front=front_of([point for own in plans for point in own.front]),
+        searched=sum(own.searched for own in plans),
+        most_held=min((own.most_held for own in plans if own.most_held is not None), default=None),
+        in_turn=any(own.in_turn for own in plans),
+        groups=any(own.groups for own in plans),
+    )
+    several = [best] if plan.optimal else [best, *plans]
+    ended = dict.fromkeys(reason for own in several for reason in own.statistics.ended)
+    seconds = sum(own.statistics.seconds for own in plans)
+    return replace(plan, statistics=replace(best.statistics, seconds=seconds, ended=tuple(ended)))
 
 
 def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterator[NetworkPlan]:

@@ -93,8 +93,12 @@ def test_a_proof_of_plans_names_what_it_is_about(files):
 def test_ctrl_c_while_layers_are_searched_says_why_there_is_no_plan(files, monkeypatch):
     """Their figures leave operations out."""
     monkeypatch.setattr(api, "search_layers", interrupted_after(api.search_layers))
-    done = run(*files, "--fuse", "auto", "--deadline", "1")
+    done = run(*files, "--fuse", "auto")
     assert "plan         none, layer by layer: interrupted before plans were searched; operations" in done.stdout
+    assert done.exit_code == 0, done.output
+    done = run(*files, "--fuse", "auto", "--deadline", "1")
+    assert "it is not known whether a plan is within the limits" in done.stdout
+    assert done.exit_code == 130
 
 
 def interrupted_after(search):

@@ -246,6 +246,20 @@ def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
     assert plan.costs.plan.residents == ()
 
 
+def test_mappings_that_let_pass_what_stays_are_not_executed(folder):
+    """They are counted, and said to be invalid; nothing says where the words would come from."""
+    passing = WHOLE.replace(KEEP, f"{KEEP}, {{target: B0, type: bypass, keep: [Weights, Outputs], bypass: [Inputs]}}")
+    plan = PLAN.replace(f"- name: c\n    layers: [{{mapping: {WHOLE}", f"- name: c\n    layers: [{{mapping: {passing}")
+    assert plan != PLAN
+    done = counted(folder, plan)
+    assert done.exit_code == 1, done.output
+    said = "c with M=8 N=6 K=4: violates the architecture's constraints: B0 must keep Inputs"
+    assert said in done.stdout
+    done = counted(folder, plan, "--simulate")
+    assert done.exit_code == 2, done.output
+    assert "--simulate: c with M=8 N=6 K=4 cannot be executed: Inputs stays in B0, where it is bypassed" in done.stderr
+
+
 def test_parts_in_the_wrong_order_are_refused(folder):
     """What is read before it is made."""
     head, fused, alone, last = PLAN.split("- group:\n")[0], *_parts()

@@ -11,6 +11,7 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
+from ruby_map.mapper.exploration import plans as exploration_plans
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family, solver
 from ruby_map.mapper.mapspace import Mapspace, MapspaceTooLargeError
@@ -345,6 +346,26 @@ def test_a_point_of_the_front_is_found_with_its_cycles_as_deadline(several, cycl
     options = SearchOptions(strategy="optimal", effort="thorough", objective="energy")
     costs = explore(*several, "ruby-s", options, fuse="resident", deadline=cycles).plan.costs
     assert (costs.cycles, costs.energy_pj) == (cycles, pj)
+
+
+def test_what_is_proven_in_several_memories_names_the_limits_of_each(several, monkeypatch):
+    """In one of them so many tensors stay at most; reasons, numbers and seconds are of all."""
+    plans = []
+    real = exploration_plans._plan
+
+    def limited(alone, goal, outcome):
+        held = 4 if not plans else None
+        plans.append(real(alone, goal, replace(outcome, most_held=held, in_turn=held is None)))
+        return plans[-1]
+
+    monkeypatch.setattr(exploration_plans, "_plan", limited)
+    options = SearchOptions(strategy="optimal", objective="energy")
+    plan = explore(*several, "ruby-s", options, fuse="resident").plan
+    assert len(plans) == 2
+    assert (plan.most_held, plan.in_turn) == (4, True)
+    assert plan.searched == sum(own.searched for own in plans)
+    assert plan.lower_bound == min(own.lower_bound for own in plans)
+    assert plan.optimal or {*plan.statistics.ended} == {reason for own in plans for reason in own.statistics.ended}
 
 
 def test_ctrl_c_leaves_a_bound_of_plans_in_every_memory(several, monkeypatch):

@@ -77,7 +77,7 @@ class SlopeSearch:
     def end(self, *, proven: bool, gap: float) -> None:
         """Note why the search ended, unless it is known; `gap` is the share by which bound and best are apart.
 
-        Of a product, or within limits, they may be apart although they are close in each sum of energy and cycles.
+        Of a product, or within limits, they may be apart though sums of energy and cycles are known as well as can be.
         """
         if self.statistics.ended:
             return

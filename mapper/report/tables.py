@@ -208,7 +208,7 @@ def _share(energy_pj: float, size: float, total_pj: float) -> list[str]:
 def _over(sums: Totals, column: str, ideal: float) -> str:
     """Say how far a total is above its proven lower bound, if it is the objective and has one; else above the ideal."""
     if sums.gap is not None and first_objective(str(sums.objective)).column == column:
-        return ", at its lower bound" if sums.gap <= ROUNDING else f", its lower bound {sums.gap:.2%} below"
+        return ", at its lower bound" if sums.gap <= ROUNDING else f", its lower bound {at_most(sums.gap)} below"
     return f", {getattr(sums, column) / ideal:,.2f} x the ideal" if ideal else ""
 
 

@@ -62,6 +62,7 @@ class AtSlope:
     least: float
     value: float
     stages: tuple[tuple[Chosen, ...], ...]
+    left_open: bool = False  # whether a price of the pipeline with the least bound is open, though it was searched
 
 
 @dataclass(eq=False)
@@ -128,7 +129,7 @@ class PipelineSearch(SlopeSearch):
                 if self.progress is not None:
                     self.progress(self, best)
                 if not requests:
-                    self.left_open |= not self.close(best.least, best.value)
+                    self.left_open |= best.left_open
                 if not requests or self.late or self.used_up:
                     return best
                 for result in workers.in_order(requests, 1, None):
@@ -147,26 +148,28 @@ class PipelineSearch(SlopeSearch):
         known = AtSlope(min(low.total, value.total), value.total, stages)
         if self.close(low.total, value.total):
             return known, []
-        wanted = dict[tuple[int, Group, Slope], int]()
+        wanted, left_open = dict[tuple[int, Group, Slope], int](), False
         for cut in low.cuts:
             slope = weights.slope(weights.extra[cut.option])
             for group in self.groups[cut.first : cut.after]:
-                step = None if group is None else self._next(cut.cores, group, slope)
-                if group is not None and step is not None:
-                    wanted[cut.cores, group, slope] = step
+                if group is None or self._closed(cut.cores, group, slope):
+                    continue
+                done = self.prices[cut.cores - 1].every[group].steps.get(slope, 0)
+                if done >= SEARCHED:
+                    left_open = True
+                else:
+                    wanted[cut.cores, group, slope] = BOUNDED if done < BOUNDED else SEARCHED
         fewest = min(wanted.values(), default=0)
         chosen = [key for key, step in wanted.items() if step == fewest]  # what takes least, first
         if fewest > BOUNDED:
             chosen = sorted(chosen, key=self._open)[:AT_ONCE]
-        return known, [self._request(number, key, fewest) for number, key in enumerate(chosen)]
+        requests = [self._request(number, key, fewest) for number, key in enumerate(chosen)]
+        return replace(known, left_open=left_open), requests
 
-    def _next(self, cores: int, group: Group, slope: Slope) -> int | None:
-        """How far a price is searched next; None: it is known, or was searched."""
+    def _closed(self, cores: int, group: Group, slope: Slope) -> bool:
+        """Whether a price is known."""
         price = self.prices[cores - 1].every[group]
-        done = price.steps.get(slope, 0)
-        if done >= SEARCHED or price.floor.least(slope) >= price.value(slope) * (1 - ROUNDING):
-            return None
-        return BOUNDED if done < BOUNDED else SEARCHED
+        return price.floor.least(slope) >= price.value(slope) * (1 - ROUNDING)
 
     def _open(self, key: tuple[int, Group, Slope]) -> float:
         """What is least for the price of which most is open."""

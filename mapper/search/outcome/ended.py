@@ -35,7 +35,7 @@ class Ended(StrEnum):
     NOTHING_NEW = "nothing new to ask about"
     # for proofs
     CLOSE = "best and bound close enough"  # of sums of parts, at each slope
-    SUMS = "best and bound close in sums of energy and cycles, which tell no more"
+    SUMS = "sums of energy and cycles tell no more"  # of a product, within limits, or of the slowest stage
     SEEN_ALL = "every mapping ruled out or seen"
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"
     ROOT_ONLY = "the mapspace bounded as a whole"

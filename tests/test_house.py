@@ -39,7 +39,7 @@ IMPORT_NAMES = {
     "pyyaml": {"yaml"},
     "pydantic": {"pydantic", "pydantic_core"},
     "dask": {"distributed"},
-    "scikit-learn": {"sklearn", "scipy", "threadpoolctl"},
+    "scikit-learn": {"sklearn", "scipy"},
     "xgboost-cpu": {"xgboost"},
 }
 

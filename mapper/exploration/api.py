@@ -26,7 +26,7 @@ from ..model import warn_of_rounding
 from ..model.figures import Mapped
 from ..problem import Charges, Problem
 from ..report import NetworkResult, Result
-from ..runtime import Checkpoint
+from ..runtime import Checkpoint, one_thread
 from ..search.options import SearchOptions
 from ..searchers import option_faults
 from ..store import Store
@@ -92,6 +92,7 @@ def explore(
     return explored(study, request)
 
 
+@one_thread()
 def explored(study: Study, request: Request) -> Result | NetworkResult:
     """Search the layers of a study, whose inputs and options have been checked; see `explore`.
 

@@ -15,6 +15,7 @@ from ..mapspace import Preset
 from ..problem import ROUNDING, Charges, Objective, Point, Problem
 from ..report import NetworkResult
 from ..report.groups import Alone, GroupResult
+from ..runtime import one_thread
 from ..search.options import SearchOptions
 from ..search.outcome import Ended
 from .api import Request, explored
@@ -55,6 +56,7 @@ def systolic_faults(arch: Architecture) -> list[Fault]:
     return [Fault(arch.name, None, "", rule)] if arch.systolic is not None else []
 
 
+@one_thread()
 def explore_group(
     network: Network,
     names: Sequence[str],

@@ -11,6 +11,7 @@ from .parallel import Workers, in_order
 from .sqlite_errors import SqliteFault, StoreWarning, check_schema, foreign_beside, sqlite_fault
 from .state_file import StateFile, folder_faults
 from .streams import UnreadError, csv_cell, print_message, print_result, refused
+from .threads import one_thread
 
 __all__ = [
     "Deadline",
@@ -33,6 +34,7 @@ __all__ = [
     "foreign_beside",
     "in_order",
     "no_deadline",
+    "one_thread",
     "check_cluster",
     "csv_cell",
     "check_schema",

@@ -14,6 +14,7 @@ from ...plan_search.pipelines import MOST_CORES, PipelineSearch, in_turn, search
 from ...problem import Charges, Point, Problem
 from ...report import NetworkResult, Result
 from ...report.pipelines import PipelineResult
+from ...runtime import one_thread
 from ...search.options import SearchOptions
 from ..api import Request, explored
 from ..group import systolic_faults
@@ -59,6 +60,7 @@ def pipeline_faults(
     return faults + [option_fault("pipeline", f"{network.name} is no chain: {message}") for message in why]
 
 
+@one_thread()
 def explore_pipeline(
     network: Network,
     machine: tuple[Architecture, EnergyTable, Charges],

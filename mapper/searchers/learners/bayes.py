@@ -10,13 +10,14 @@ from typing import Any, override
 import numpy as np
 
 from ...mapping import Floats, Ints
+from ...runtime import one_thread
 from ...search import CHUNK
 from ...search.options import setting
 from ...search.variation import Individuals
 from .candidates import around
 from .embedding import EMBEDDINGS, embedded
 from .learner import Learner, LearnerState
-from .packages import missing_package, one_thread
+from .packages import missing_package
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
-"""The optional packages of searches that learn: whether they are installed, and their threads."""
+"""The optional packages of searches that learn: whether they are installed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 
 
@@ -10,12 +8,3 @@ def missing_package(package: str, name: str, extra: str) -> list[str]:
     if find_spec(name) is None:
         return [f"needs {package}, which is not installed: pip install 'ruby-map[{extra}]' brings it"]
     return []
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Run linear algebra in one thread, so that sums round the same for any number of cores."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        yield

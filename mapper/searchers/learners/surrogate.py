@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints
 from ...mapspace import Mapspace, Order
+from ...runtime import one_thread
 from ...search import Task
 from ...search.options import setting
 from ...search.variation import Individuals, MappingSampler
@@ -17,7 +18,7 @@ from .candidates import ROUNDS, drawn, new_ones
 from .history import no_individuals
 from .learner import ENOUGH, Learner, LearnerState
 from .neural_net import NeuralNet, trained
-from .packages import missing_package, one_thread
+from .packages import missing_package
 from .samples import Columns, samples
 
 PROJECTED = 4  # steps after which a descent goes on from the mapping nearest to its point

@@ -177,7 +177,8 @@ class States:
         readers = self.graph.readers[part.last]
         if not readers:
             return [(False, False)]
-        return [(False, False), (True, False)] + [(True, True)] * (len(readers) > 1)
+        reads = sum(part.last in read.makers for name in readers for read in self.graph.nodes[name].reads)
+        return [(False, False), (True, False)] + [(True, True)] * (reads > 1)
 
     def _priced(self, placed: PlacedPart) -> tuple[Group | None, Point] | None:
         """The group of a part and what moves beside it; None where what lasts has no room, or may not stay there."""

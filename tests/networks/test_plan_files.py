@@ -246,6 +246,20 @@ def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
     assert plan.costs.plan.residents == ()
 
 
+def test_one_reader_reads_a_tensor_on_chip_and_joined_with_others_off_chip(folder):
+    """It stays with a copy for the second read: less energy than without."""
+    twice = "{name: z, shape: matmul, sizes: {M: 2, N: 4, K: 3}, from: {Inputs: both, Weights: a}}"
+    text = JOINED.replace("{x: [1, 1], y: [1, 1]}", "{x: [2, 3], y: [2, 3]}").replace("[2, 1]", "[4, 3]")
+    text = text.replace("sizes: {M: 1, N: 1, K: 1}, from: {Inputs: x}", "sizes: {M: 3, N: 2, K: 3}, from: {Inputs: x}")
+    lines = [f"- {twice}" if "name: z" in line else line for line in text.splitlines()]
+    (folder / "net.yaml").write_text("\n".join(lines))
+    options = SearchOptions(strategy="optimal", objective="energy", effort="thorough")
+    network = load_workload(str(folder / "net.yaml"))
+    plan = explore(str(folder / "arch.yaml"), network, "ruby-s", options, fuse="resident").plan
+    assert plan.costs.plan.residents == (Resident("a", "z", copied=True),)
+    assert plan.saved > 0
+
+
 def test_mappings_that_let_pass_what_stays_are_not_executed(folder):
     """They are counted, and said to be invalid; nothing says where the words would come from."""
     passing = WHOLE.replace(KEEP, f"{KEEP}, {{target: B0, type: bypass, keep: [Weights, Outputs], bypass: [Inputs]}}")

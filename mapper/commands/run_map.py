@@ -212,7 +212,9 @@ def _status(result: Result | NetworkResult, request: MapRequest) -> int:
     within = isinstance(result, NetworkResult) and result.plan is not None and result.plan.within
     if result.found and (within or not limited):
         return FOUND
-    return INTERRUPTED if result.statistics.interrupted else NOTHING_VALID
+    plan = result.plan if isinstance(result, NetworkResult) else None
+    interrupted = result.statistics.interrupted or (plan is not None and plan.statistics.interrupted)
+    return INTERRUPTED if interrupted else NOTHING_VALID
 
 
 def _of_plans(request: MapRequest) -> Request:

@@ -31,6 +31,7 @@ from ..plan_search import (
 from ..problem import Objective, Point
 from ..report import NetworkResult, Result
 from ..report.plans import NetworkPlan
+from ..search.outcome import Ended
 from ..searchers import STRATEGIES
 from .time_slices import Study
 
@@ -151,10 +152,15 @@ def _of_all(best: NetworkPlan, plans: Sequence[NetworkPlan]) -> NetworkPlan:
         in_turn=any(own.in_turn for own in plans),
         groups=any(own.groups for own in plans),
     )
-    several = [best] if plan.optimal else [best, *plans]
-    ended = dict.fromkeys(reason for own in several for reason in own.statistics.ended)
+    ended = _reasons([best] if plan.optimal else [best, *plans])
     seconds = sum(own.statistics.seconds for own in plans)
-    return replace(plan, statistics=replace(best.statistics, seconds=seconds, ended=tuple(ended)))
+    return replace(plan, statistics=replace(best.statistics, seconds=seconds, ended=ended))
+
+
+def _reasons(plans: Sequence[NetworkPlan]) -> tuple[Ended, ...]:
+    """List why searches of plans ended; that all was seen counts only where it is so of each."""
+    reasons = tuple(dict.fromkeys(reason for own in plans for reason in own.statistics.ended))
+    return tuple(reason for reason in reasons if reason != Ended.SEEN_ALL) or reasons
 
 
 def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterator[NetworkPlan]:

@@ -125,7 +125,10 @@ def check_layers(plan, number, costs, found):
         for read in plan.graph.nodes[name].reads:
             if (name, read.tensor) in found.read_inside:
                 tensor = next(own for own in layer.tensors if own.name == read.tensor)
-                zeros = layer.tensor_words(tensor) - sum(plan.graph.nodes[maker].words for maker in read.makers)
+                edge = next(own for own in plan.graph.network.inputs_of(name) if own.tensor == read.tensor)
+                view = reference(plan.graph.network)[edge.producer].size  # perhaps a part of what makers make
+                makers = sum(plan.graph.nodes[maker].words for maker in read.makers)
+                zeros = layer.tensor_words(tensor) - min(view, makers)
                 lasting += max(0, zeros) * LEVELS[1].bits(tensor.name, None)
         assert bits == lasting
 

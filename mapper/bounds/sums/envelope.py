@@ -31,12 +31,13 @@ class Limits:
         return self.cycles == self.energy_pj == inf
 
     def kept(self, cycles: float, energy_pj: float) -> bool:
-        """Test whether cycles and energy are within them."""
-        return cycles <= self.cycles and energy_pj <= self.energy_pj
+        """Test whether cycles and energy are within them, but for rounding."""
+        return self.beyond(cycles, energy_pj) == 1
 
     def beyond(self, cycles: float, energy_pj: float) -> float:
         """Compute how far cycles and energy are beyond them, as the larger factor; 1: they are within."""
-        return max(1.0, cycles / self.cycles, energy_pj / self.energy_pj)
+        factor = max(cycles / self.cycles, energy_pj / self.energy_pj)
+        return factor if factor > 1 + ROUNDING else 1.0
 
 
 class LeastPoint(NamedTuple):

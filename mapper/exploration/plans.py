@@ -125,12 +125,12 @@ class PlanRequest:
 
 def with_plan(study: Study, result: NetworkResult, request: PlanRequest) -> NetworkResult:
     """Search plans of a network whose layers are searched, in each memory in which tensors may stay."""
-    if not isinstance(study.work, Network) or not result.found:
-        return result
     if result.statistics.interrupted:
         no_plan = "interrupted before plans were searched; operations are left out"
         unknown = "" if request.limits.none else "; it is not known whether a plan is within the limits"
         return replace(result, no_plan=no_plan + unknown)
+    if not result.found:
+        return result
     try:
         plans = list(_plans(study, result, request))
     except (TooManyError, MapspaceTooLargeError) as error:

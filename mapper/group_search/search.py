@@ -29,7 +29,7 @@ NEAR = 1.05  # slopes within this factor are the same, when a group is first sol
 SAME = 1e-6  # relative: slopes that say the same
 MOST_SLOPES = 12  # for which a group is solved
 DIVISION_STEPS = 2000  # of the effort, to divide a combination of tiles: as long as so many of a proof take, about
-SHARE = 6  # a group has the steps of so many layers for each of its stages
+SHARE = 12  # a group has the steps of so many layers for each of its stages, those of mappings among them
 
 
 class _OutOfTimeError(Exception):
@@ -197,7 +197,7 @@ class GroupSearch:
         heapq.heappush(self._waiting, (bound, self._number, entry))
 
     def _used_up(self) -> Ended | None:
-        if self.limits.steps is not None and self.statistics.steps >= self.limits.steps:
+        if self.limits.steps is not None and self.statistics.work >= self.limits.steps:
             return Ended.EFFORT
         return Ended.TIME_LIMIT if self._late else None
 

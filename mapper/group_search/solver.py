@@ -18,13 +18,12 @@ from ..problem import OBJECTIVES, Effort, Goal, Problem, effort_text
 from ..proof import Proof, prove_sum
 from ..search import Observers, Task
 from ..search.options import SearchOptions
-from ..search.outcome import Ended, Outcome, Statistics
+from ..search.outcome import STEPS_A_MAPPING, Ended, Outcome, Statistics
 from ..search.variation import MappingSampler, adapted
 from .family import Family
 
 NEAR = 4  # mappings of layers solved before that are tried as a start
 LEAST_SECONDS = 0.05  # of a time limit, for a layer
-STEPS_A_MAPPING = 64  # of a proof, about as long as it takes to evolve a mapping
 FAR = 1.5  # times the bound of a whole mapspace: a start above it is no good one
 
 

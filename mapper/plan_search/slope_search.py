@@ -11,7 +11,7 @@ from .work import BOUNDED, PriceRequest, PriceResult
 GAP = 0.005  # between bound and value at a slope, with which a search may end; with thorough effort it goes on
 THOROUGH = EFFORTS["thorough"].steps or 0
 FAR_APART = 2.0  # times GAP: bound and best of an EDP are no longer close
-SHARE = 6  # a search has the steps of so many layers for each of its different layers
+SHARE = 12  # a search has the steps of so many layers for each of its different layers, those of mappings among them
 LEAST_SECONDS = 0.05  # for a price that is searched once it is late
 
 
@@ -44,7 +44,7 @@ class SlopeSearch:
     @property
     def used_up(self) -> bool:
         """Whether the effort is used up, which ends the search."""
-        used_up = self.most_steps is not None and self.statistics.steps >= self.most_steps
+        used_up = self.most_steps is not None and self.statistics.work >= self.most_steps
         if used_up:
             self.statistics.stop(Ended.EFFORT)
         return used_up
@@ -52,7 +52,7 @@ class SlopeSearch:
     @property
     def effort(self) -> float | None:
         """The share of the effort that is used; None: it has no limit."""
-        return None if not self.most_steps else min(1.0, self.statistics.steps / self.most_steps)
+        return None if not self.most_steps else min(1.0, self.statistics.work / self.most_steps)
 
     @property
     def seconds_left(self) -> float | None:

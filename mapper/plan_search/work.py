@@ -18,7 +18,7 @@ from .prices import Floor, Slope
 from .states import Machine
 
 BOUNDED, TRIED, SEARCHED = 1, 2, 3  # how far a price is known: bounded for all slopes; of a group tried; searched
-SHARES = {TRIED: 0.5, SEARCHED: 6.0}  # so many layers' steps a group has for each of its stages
+SHARES = {TRIED: 1.0, SEARCHED: 12.0}  # so many layers' steps a group has for each of its stages
 SLOPES = tuple(1.19**i for i in range(-5, 6))  # times that of the request: at these a price is bounded
 STEPS_A_ROW = 60  # of the effort: with little of it fewer tiles are bounded
 TABLES = 4  # groups whose tables a process keeps

@@ -4,7 +4,7 @@ from .coverage import Coverage
 from .ended import MOST_CHAINS, MOST_COARSE, MOST_KEPT, MOST_NAMED, STEPS_A_ROW, Ended
 from .evidence import Evidence, FrontProof, Proven, StageProof, reach
 from .outcome import Answer, Outcome
-from .statistics import REFUSED, UNANSWERED, Statistics
+from .statistics import REFUSED, STEPS_A_MAPPING, UNANSWERED, Statistics
 
 __all__ = [
     "Answer",
@@ -19,6 +19,7 @@ __all__ = [
     "Outcome",
     "Proven",
     "REFUSED",
+    "STEPS_A_MAPPING",
     "STEPS_A_ROW",
     "StageProof",
     "Statistics",

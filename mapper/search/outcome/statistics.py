@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...model import REASONS
 from .ended import Ended
 
+STEPS_A_MAPPING = 64  # of a proof, about as long as it takes to evolve a mapping
 REFUSED, UNANSWERED = len(REASONS), len(REASONS) + 1  # reason codes of mappings that a cost model was asked about
 ALL_REASONS = (*REASONS, "refused by the cost model", "no answer")
 
@@ -50,6 +51,11 @@ class Statistics:
     def stop(self, reason: Ended) -> None:
         """Set the reason why the search ended, in place of any other."""
         self.ended = (reason,)
+
+    @property
+    def work(self) -> int:
+        """Steps of proofs, and for each mapping seen as many as take about as long."""
+        return self.steps + STEPS_A_MAPPING * self.evaluated
 
     @property
     def rate(self) -> float:

@@ -137,8 +137,8 @@ MUTANTS = [
     ),
     Mutant(
         "the count for all children bounds flagged reads",
-        "mapper/bounds/dim_groups.py",
-        "full.exact & ~plain.meets if charge.mean else full.exact",
+        "mapper/bounds/rank_words.py",
+        "exact & ~meets if mean else exact",
         "everywhere",
     ),
     Mutant(

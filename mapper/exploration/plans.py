@@ -179,7 +179,7 @@ def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterato
         alone = one_by_one(graph, machine, mapped)
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
         options = replace(study.options, effort=study.options.effort or "normal", time_limit=left, front="")
-        search = PlanSearch(graph, machine, study.mapspace, options, known, MOST_STAGES if request.fused else 1)
+        search = PlanSearch(graph, machine, study.mapspace, known, MOST_STAGES if request.fused else 1, options=options)
         if interrupted:
             yield _plan(alone, goal, unsearched(search, alone, goal))
             continue

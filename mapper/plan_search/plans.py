@@ -63,6 +63,8 @@ class _Plans:
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
+        finally:
+            self.search.leave()
         statistics.seconds = time.monotonic() - began
         return self.outcome
 

@@ -6,9 +6,9 @@ those that are open are searched further, until both are the same or nothing on 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Any, override
 
 from ...workloads import Workload
 from ..bounds import ideal
@@ -18,7 +18,6 @@ from ..mapspace import Preset
 from ..model.figures import Mapped
 from ..networks import Graph
 from ..problem import ROUNDING
-from ..runtime import Workers
 from ..search.options import SearchOptions
 from .candidates import MOST_STAGES
 from .prices import Floor, Price, Prices, Slope, weighted
@@ -58,7 +57,6 @@ class PlanSearch(SlopeSearch):
     graph: Graph
     machine: Machine
     mapspace: Preset
-    options: SearchOptions
     known: Mapping[str, KnownLayer]  # of the layers alone, by name
     most_stages: int = MOST_STAGES  # layers of a fused group; 1: none is fused
     latest: AtSlope | None = None  # what was known last
@@ -113,21 +111,21 @@ class PlanSearch(SlopeSearch):
         beyond: bool = False,
     ) -> AtSlope:
         """Search the plans at a slope, each price to the `last` step at most (work.py); `beyond` the effort, too."""
-        jobs = self.options.cluster or self.options.jobs
-        options = replace(self.options, jobs=1, cluster=None)
-        study = PriceStudy(self.machine, self.mapspace, options, max(ROUNDING, self.gap / 2))
-        with closing(Workers(search_price, study, jobs)) as workers:
-            while True:
-                best, requests = self._look(slope, last)
-                self.latest = best
-                if progress is not None:
-                    progress(self, best)
-                if not requests and last > BOUNDED:
-                    self.left_open |= not self.close(best.least, best.value)
-                if not requests or self.late or (self.used_up and not beyond):
-                    return best
-                for result in workers.in_order(requests, 1, None):
-                    self.learn(self.prices, requests[result.number], result)
+        while True:
+            best, requests = self._look(slope, last)
+            self.latest = best
+            if progress is not None:
+                progress(self, best)
+            if not requests and last > BOUNDED:
+                self.left_open |= not self.close(best.least, best.value)
+            if not requests or self.late or (self.used_up and not beyond):
+                return best
+            for result in self.workers.in_order(requests, 1, None):
+                self.learn(self.prices, requests[result.number], result)
+
+    @override
+    def work(self, options: SearchOptions, gap: float) -> tuple[Callable[..., Any], Any]:
+        return search_price, PriceStudy(self.machine, self.mapspace, options, gap)
 
     def least(self, slope: Slope) -> float:
         """Bound the sums of all plans at a slope by what is known."""

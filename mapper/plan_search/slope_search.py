@@ -1,9 +1,15 @@
 """What searches of sums of prices share, slope after slope: the effort they may use, what they learn, how they end."""
 
 import time
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 from ..problem import EFFORTS, ROUNDING, Effort
+from ..runtime import Workers
+from ..search.options import SearchOptions
 from ..search.outcome import Ended, Statistics
 from .prices import Prices
 from .work import BOUNDED, PriceRequest, PriceResult
@@ -16,9 +22,10 @@ LEAST_SECONDS = 0.05  # for a price that is searched once it is late
 
 
 @dataclass(eq=False, kw_only=True)
-class SlopeSearch:
+class SlopeSearch(ABC):
     """A search of prices of parts, for the least sums at one slope after the other."""
 
+    options: SearchOptions
     gap: float = 0.0  # the search at a slope may end with so much between bound and value, as a share
     deadline: float | None = None  # by time.monotonic
     most_steps: int | None = None  # of proofs; the effort
@@ -32,6 +39,16 @@ class SlopeSearch:
         self.gap = GAP if steps is not None and steps < THOROUGH else 0.0
         self.deadline = None if seconds is None else time.monotonic() + seconds
         self.most_steps = None if steps is None else SHARE * steps * layers
+
+    @cached_property
+    def workers(self) -> Workers:
+        """Who searches prices: the same at all slopes, as they keep what they know of groups."""
+        jobs = self.options.cluster or self.options.jobs
+        return Workers(*self.work(replace(self.options, jobs=1, cluster=None), max(ROUNDING, self.gap / 2)), jobs)
+
+    @abstractmethod
+    def work(self, options: SearchOptions, gap: float) -> tuple[Callable[..., Any], Any]:
+        """Return what is done to each request, and what all share; a group may end with so much of a gap."""
 
     @property
     def late(self) -> bool:
@@ -73,6 +90,11 @@ class SlopeSearch:
         self.searched += 1
         if result.statistics.interrupted:
             raise KeyboardInterrupt
+
+    def leave(self) -> None:
+        """Leave the workers."""
+        if "workers" in self.__dict__:
+            self.workers.close()
 
     def end(self, *, proven: bool, gap: float) -> None:
         """Note why the search ended, unless it is known; `gap` is the share by which bound and best are apart.

@@ -255,7 +255,7 @@ def test_what_is_open_of_parts_by_hand():
     network = network_of(entries, {"x": [6, 4], "y": [6, 8]})
     options = SearchOptions(objective="energy")
     found = explore(arch, network, "ruby", options, table=table, fuse="auto").plan.alone
-    search = PlanSearch(found.plan.graph, Machine(arch, table, Charges(), "L1"), "ruby", options, {})
+    search = PlanSearch(found.plan.graph, Machine(arch, table, Charges(), "L1"), "ruby", {}, options=options)
     ((layer, _),) = network.layers
     (part,) = found.parts
     least = ideal(arch, layer, table, Charges()).energy_pj

@@ -83,7 +83,7 @@ def explore_pipeline(
         return PipelineResult(network.name, cores, request.items, goal, mapspace, options.seed, whole)
     known = {name: _known(result, charges) for name, result in whole.by_name}
     search = PipelineSearch(
-        plan, cores, energies, charges, request.items, mapspace, options, known, telling(request.tell)
+        plan, cores, energies, charges, request.items, mapspace, known, telling(request.tell), options=options
     )
     alone = in_turn(search, {name: own.mapped[0] for name, own in known.items()})
     outcome = search_pipelines(search, goal.minimised[0])

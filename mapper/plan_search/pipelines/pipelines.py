@@ -63,6 +63,8 @@ class _Pipelines:
         except KeyboardInterrupt:
             self._take(self.search.latest)
             statistics.stop(Ended.INTERRUPTED)
+        finally:
+            self.search.leave()
         statistics.seconds = time.monotonic() - began
         return PipelineOutcome(self.best, self.lower_bound, statistics, self.search.searched)
 

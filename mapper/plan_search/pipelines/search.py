@@ -1,10 +1,9 @@
 """Searches pipelines at fixed slopes: that with the least bound says which parts are searched next, on which cores."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple, override
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ...mapping import Floats, MappingBatch
 from ...mapspace import Preset
 from ...networks import Cores, PlacedPart, Plan
 from ...problem import ROUNDING, Charges, Point
-from ...runtime import Workers
 from ...search.options import SearchOptions
 from ..prices import Floor, Price, Prices, Slope, weighted
 from ..search import AT_ONCE, KnownLayer
@@ -75,7 +73,6 @@ class PipelineSearch(SlopeSearch):
     charges: Charges
     items: int
     mapspace: Preset
-    options: SearchOptions
     known: Mapping[str, KnownLayer]  # of the layers on all cores, by name, without leakage
     progress: "Callable[[PipelineSearch, AtSlope], None] | None" = None
     latest: AtSlope | None = None  # what was known last
@@ -117,24 +114,23 @@ class PipelineSearch(SlopeSearch):
 
     def at(self, slope: Slope) -> AtSlope:
         """Search the pipelines at a slope."""
-        jobs = self.options.cluster or self.options.jobs
-        options = replace(self.options, jobs=1, cluster=None)
-        gap = max(ROUNDING, self.gap / 2)
-        studies = tuple(PriceStudy(machine, self.mapspace, options, gap) for machine in self.machines)
         weights = self.weights(slope)
-        with closing(Workers(search_part, studies, jobs)) as workers:
-            while True:
-                best, requests = self._look(weights)
-                self.latest = best
-                if self.progress is not None:
-                    self.progress(self, best)
-                if not requests:
-                    self.left_open |= best.left_open
-                if not requests or self.late or self.used_up:
-                    return best
-                for result in workers.in_order(requests, 1, None):
-                    request = requests[result.number]
-                    self.learn(self.prices[request.cores - 1], request.price, result.price)
+        while True:
+            best, requests = self._look(weights)
+            self.latest = best
+            if self.progress is not None:
+                self.progress(self, best)
+            if not requests:
+                self.left_open |= best.left_open
+            if not requests or self.late or self.used_up:
+                return best
+            for result in self.workers.in_order(requests, 1, None):
+                request = requests[result.number]
+                self.learn(self.prices[request.cores - 1], request.price, result.price)
+
+    @override
+    def work(self, options: SearchOptions, gap: float) -> tuple[Callable[..., Any], Any]:
+        return search_part, tuple(PriceStudy(machine, self.mapspace, options, gap) for machine in self.machines)
 
     def least(self, slope: Slope) -> float:
         """Bound the sums of all pipelines at a slope by what is known."""

@@ -162,7 +162,9 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
         message = f"{own.tensor} is no tensor that a part makes: it cannot stay"
         yield PlanFault(message, resident=number, name=own.tensor)
     elif own.until not in readers:
-        yield PlanFault(f"{own.until} does not read {own.tensor}", resident=number, name=own.until)
+        through = own.until in plan.graph.network.by_name and own.until not in plan.graph.nodes
+        rule = f"moves no words: name what reads {own.tensor} through it" if through else f"does not read {own.tensor}"
+        yield PlanFault(f"{own.until} {rule}", resident=number, name=own.until)
     elif not own.copied and own.until in place:
         rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
         late = [name for name in readers if place.get(name, -1) > place[own.until]]

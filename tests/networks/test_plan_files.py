@@ -239,6 +239,8 @@ def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
     plain = Plan(graph, "L1", parts, (Resident("a", "z"),))
     assert plain.faults() == ["z reads a joined with others that are not all in L1: it needs a copy"]
     assert replace(plain, residents=(Resident("a", "z", copied=True),)).faults() == []
+    named = replace(plain, residents=(Resident("a", "both"),))
+    assert named.faults() == ["both moves no words: name what reads a through it"]
     with pytest.raises(LookupError):
         execute_plan(plain)
     options = SearchOptions(strategy="optimal", objective="energy", effort="thorough")

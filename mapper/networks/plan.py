@@ -162,15 +162,20 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
         message = f"{own.tensor} is no tensor that a part makes: it cannot stay"
         yield PlanFault(message, resident=number, name=own.tensor)
     elif own.until not in readers:
-        through = own.until in plan.graph.network.by_name and own.until not in plan.graph.nodes
-        rule = f"moves no words: name what reads {own.tensor} through it" if through else f"does not read {own.tensor}"
-        yield PlanFault(f"{own.until} {rule}", resident=number, name=own.until)
+        yield PlanFault(f"{own.until} {_why_no_reader(plan, own)}", resident=number, name=own.until)
     elif not own.copied and own.until in place:
         rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
         late = [name for name in readers if place.get(name, -1) > place[own.until]]
         yield from (PlanFault(f"{name} {rule}", resident=number, name=own.until) for name in late)
         if all({other.tensor, other.until} <= place.keys() for other in plan.residents):
             yield from _joined_faults(plan, number, own)
+
+
+def _why_no_reader(plan: Plan, own: Resident) -> str:
+    """Say why a tensor cannot stay until what it is said to."""
+    if own.until in plan.graph.network.by_name and own.until not in plan.graph.nodes:
+        return f"moves no words: name what reads {own.tensor} through it"
+    return f"does not read {own.tensor}"
 
 
 def _joined_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFault]:

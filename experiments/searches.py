@@ -118,14 +118,9 @@ def kept[T: "DataclassInstance"](
     known = dict(done(path))
     missing = [key for key in keys if key not in known]
     with path.open("a", encoding="utf-8") as file:
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-        for key, outcome in parallel(delayed(_keyed)(work, key, keys[key]) for key in missing):
+        results = Parallel(n_jobs=jobs, return_as="generator")(delayed(work)(keys[key]) for key in missing)
+        for key, outcome in zip(missing, results, strict=True):
             file.write(json.dumps([key, outcome]) + "\n")
             file.flush()
             known[key] = outcome
     return {task: known[key] for key, task in keys.items()}
-
-
-def _keyed[T](work: Callable[[T], Json], key: str, task: T) -> tuple[str, Json]:
-    """What `work` makes of a task, with its key: a result is kept as soon as it is there."""
-    return key, work(task)

@@ -100,6 +100,11 @@ class Workload:
         """The name, and what transformations made of the layer: `conv, im2col`."""
         return f"{self.name}, {self.variant}" if self.variant else self.name
 
+    @property
+    def nameless(self) -> "Workload":
+        """The same without a name and a shape: layers that cost the same are equal."""
+        return replace(self, name="", shape="")
+
     def transformed(self, name: str) -> "Workload":
         """Return the same, marked as changed by the transformation `name`."""
         return replace(self, transformations=tuple(dict.fromkeys((*self.transformations, name))))

@@ -38,7 +38,7 @@ class GroupProgress:
     def of(cls, search: GroupSearch) -> Self:
         """Read it of a search."""
         steps = search.limits.steps
-        used = None if not steps else min(1.0, search.statistics.work / steps)
+        used = None if not steps else min(1.0, search.statistics.all_steps / steps)
         return cls(search.looked_at, search.value, search.lower_bound, used)
 
 

@@ -189,5 +189,5 @@ def equal_layers(layers: Sequence[Workload]) -> list[list[int]]:
     """
     groups: dict[Workload, list[int]] = {}
     for number, layer in enumerate(layers):
-        groups.setdefault(replace(layer, name="", shape=""), []).append(number)
+        groups.setdefault(layer.nameless, []).append(number)
     return list(groups.values())

@@ -70,7 +70,7 @@ class Family:
 
     def chains_of(self, stage: Workload) -> Chains:
         """The chains that are listed of a layer, for other groups with it."""
-        return self.known.chains.setdefault(replace(stage, name="", shape=""), {})
+        return self.known.chains.setdefault(stage.nameless, {})
 
     @cached_property
     def level(self) -> int:

@@ -197,7 +197,7 @@ class GroupSearch:
         heapq.heappush(self._waiting, (bound, self._number, entry))
 
     def _used_up(self) -> Ended | None:
-        if self.limits.steps is not None and self.statistics.work >= self.limits.steps:
+        if self.limits.steps is not None and self.statistics.all_steps >= self.limits.steps:
             return Ended.EFFORT
         return Ended.TIME_LIMIT if self._late else None
 

@@ -188,15 +188,11 @@ class StageProblem:
                 self.listed.lasting[*key, beside] = self.listed.chains[key]
         return self.listed.chains[key]
 
-    @cached_property
-    def _spreads(self) -> Ints | None:
-        return spreads_over_axes(self.arch, self.layer)
-
     def _least_steps(self, sizes: Ints) -> Floats:
         """The fewest cycles of layers of these sizes # (layer, dim): the best spread over the axes. # (layer,)"""
         units = self.arch.instances(len(self.arch.levels))
         least = np.ceil(np.prod(sizes.astype(float), axis=1) / units)
-        spreads = self._spreads
+        spreads = spreads_over_axes(self.arch, self.layer)
         if spreads is None:
             return least
         dims = np.flatnonzero((spreads > 1).any(axis=0))

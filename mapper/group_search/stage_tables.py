@@ -78,7 +78,7 @@ class StageTables:
         layer = replace(stage, tensors=tensors, sizes=tuple(largest[dim] for dim in stage.dims))
         arch = self._with_room(family.arch.with_resident(family.level, resident), layer)
         variants = tuple(own.variants for own in self.sizes)
-        key = arch, replace(layer, name="", shape=""), tuple(tuple(tuple(v.items()) for v in own) for own in variants)
+        key = arch, layer.nameless, tuple(tuple(tuple(v.items()) for v in own) for own in variants)
         if key not in family.known.bounds:
             made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
             family.known.bounds[key] = made.bounds()

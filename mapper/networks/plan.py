@@ -135,8 +135,10 @@ class Plan:
     def placed(self, number: int) -> PlacedPart:
         """Return a part with what is in the memory: tensors stay from the part that makes them to that of the last
         reader there."""
-        part = self.parts[number]
-        held = {own for own in self.residents if self.place[own.tensor] <= number <= self.place[own.until]}
+        part, place = self.parts[number], self.place
+        # what names no part, which is a fault, is not there
+        known = [own for own in self.residents if {own.tensor, own.until} <= place.keys()]
+        held = {own for own in known if place[own.tensor] <= number <= place[own.until]}
         copied = any(own.copied for own in held if own.tensor == part.last)
         return PlacedPart(self.graph, self.keeper, part, frozenset(own.tensor for own in held), copied)
 
@@ -167,8 +169,7 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
         rule = f"reads {own.tensor}, which stays until {own.until} and has no copy"
         late = [name for name in readers if place.get(name, -1) > place[own.until]]
         yield from (PlanFault(f"{name} {rule}", resident=number, name=own.until) for name in late)
-        if all({other.tensor, other.until} <= place.keys() for other in plan.residents):
-            yield from _joined_faults(plan, number, own)
+        yield from _joined_faults(plan, number, own)
 
 
 def _why_no_reader(plan: Plan, own: Resident) -> str:

@@ -61,7 +61,7 @@ class SlopeSearch(ABC):
     @property
     def used_up(self) -> bool:
         """Whether the effort is used up, which ends the search."""
-        used_up = self.most_steps is not None and self.statistics.work >= self.most_steps
+        used_up = self.most_steps is not None and self.statistics.all_steps >= self.most_steps
         if used_up:
             self.statistics.stop(Ended.EFFORT)
         return used_up
@@ -69,7 +69,7 @@ class SlopeSearch(ABC):
     @property
     def effort(self) -> float | None:
         """The share of the effort that is used; None: it has no limit."""
-        return None if not self.most_steps else min(1.0, self.statistics.work / self.most_steps)
+        return None if not self.most_steps else min(1.0, self.statistics.all_steps / self.most_steps)
 
     @property
     def seconds_left(self) -> float | None:

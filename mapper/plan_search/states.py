@@ -144,9 +144,9 @@ class States:
         """Yield a part with every choice of what stays, and the states after it."""
         done = state.done | sum(self.bit[name] for name in part.names)
         kept = [self._choices(part, own, done) for own in state.held]
-        held, copies = {name for name, _ in state.held}, dict(state.held)
+        held = dict(state.held)
         before = PlacedPart(self.graph, self.machine.keeper, part, frozenset(held))
-        if not all(copies[name] for name, _ in before.read_off_chip()):
+        if not all(held[name] for name, _ in before.read_off_chip()):
             return  # it is joined with words that are not there
         for stays, copied in self._of_output(part, done):
             inside = frozenset({*held, part.last} if stays else held)

@@ -53,7 +53,7 @@ class Statistics:
         self.ended = (reason,)
 
     @property
-    def work(self) -> int:
+    def all_steps(self) -> int:
         """Steps of proofs, and for each mapping seen as many as take about as long."""
         return self.steps + STEPS_A_MAPPING * self.evaluated
 

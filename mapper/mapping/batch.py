@@ -40,6 +40,11 @@ class ChainTable:
     numbers: type = np.float64
     cache: dict[object, object] = field(default_factory=dict, repr=False)
 
+    @override
+    def __reduce__(self) -> tuple[type["ChainTable"], tuple[Any, ...]]:
+        """Pickle the chains alone: what is derived of them is larger by far, and quickly made again."""
+        return ChainTable, (self.size, self.bounds, self.numbers)
+
     @cached_property
     def digits(self) -> Ints:
         """The digits of size-1: the last index at each slot on the last path. # (chain, slot)"""

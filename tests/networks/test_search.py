@@ -11,6 +11,7 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
+from ruby_map.mapper.bounds.sums import Envelope, LeastSum
 from ruby_map.mapper.exploration import plans as exploration_plans
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family, solver
@@ -468,3 +469,13 @@ def test_of_equal_plans_in_several_memories_the_better_other_figure_is_shown(tmp
     front = [{"cycles": cycles, "energy_pj": pj} for cycles, pj in plan.front]
     (other,) = {"cycles", "energy_pj"} - {figure}
     assert [own for own in front if own[figure] <= best and own[other] < getattr(plan.costs, other)] == []
+
+
+def test_corners_that_differ_by_rounding_alone_are_shown_once():
+    """Three bounds of one plan, one of them rounded otherwise: a corner in all."""
+    sums = (LeastSum(70.0, 41256.0 + 70.0 * 576.0), LeastSum(71.0, (41256.0 + 71.0 * 576.0) * (1 + 1e-15)))
+    envelope = Envelope(41256.0, 576.0, sums)
+    assert len(set(envelope.corners)) > 1
+    assert list(envelope.distinct_corners()) == [pytest.approx((576.0, 41256.0), rel=1e-9)]
+    apart = Envelope(100.0, 10.0, (LeastSum(1.0, 120.0),))
+    assert list(apart.distinct_corners()) == list(reversed(apart.corners)) == [(10.0, 110.0), (20.0, 100.0)]

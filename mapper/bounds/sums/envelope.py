@@ -5,10 +5,10 @@ what is left is convex, and its lower left edge is a chain of lines. An objectiv
 is quasi-concave, as energy, cycles and their product, is least at a corner, also where cycles or energy are limited.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
+from math import inf, isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +70,14 @@ class Envelope:
         cycles = np.maximum(np.append(np.diff(sums) / np.diff(slopes), self.cycles), self.cycles)
         energies = np.maximum(sums - slopes * cycles, self.energy_pj)
         return tuple(zip(cycles.tolist(), energies.tolist(), strict=True))
+
+    def distinct_corners(self) -> Iterator[Point]:
+        """Yield the corners from the fewest cycles to the most, of those that differ by rounding alone the first."""
+        before = None
+        for corner in reversed(self.corners):
+            if before is None or not all(isclose(*both, rel_tol=ROUNDING) for both in zip(corner, before, strict=True)):
+                yield corner
+                before = corner
 
     def least_energy(self, cycles: float) -> float:
         """The least energy with at most so many cycles; inf: there is none."""

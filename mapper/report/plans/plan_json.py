@@ -31,7 +31,7 @@ def plan_json(plan: NetworkPlan) -> Json:
             "within": plan.within,
             "impossible": plan.impossible,
             "front": [[cycles, energy_pj] for cycles, energy_pj in plan.front],
-            "below": [[cycles, energy_pj] for cycles, energy_pj in dict.fromkeys(reversed(plan.envelope.corners))],
+            "below": [[cycles, energy_pj] for cycles, energy_pj in plan.envelope.distinct_corners()],
             "most_held": plan.most_held,
             "groups_tried": plan.groups,
             "searched": plan.searched,

@@ -11,7 +11,7 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
-from ruby_map.mapper.bounds.sums import Envelope, LeastSum
+from ruby_map.mapper.bounds.sums import Envelope, LeastSum, Limits
 from ruby_map.mapper.exploration import plans as exploration_plans
 from ruby_map.mapper.fusion import Standing
 from ruby_map.mapper.group_search import Family, solver
@@ -479,3 +479,12 @@ def test_corners_that_differ_by_rounding_alone_are_shown_once():
     assert list(envelope.distinct_corners()) == [pytest.approx((576.0, 41256.0), rel=1e-9)]
     apart = Envelope(100.0, 10.0, (LeastSum(1.0, 120.0),))
     assert list(apart.distinct_corners()) == list(reversed(apart.corners)) == [(10.0, 110.0), (20.0, 100.0)]
+
+
+def test_a_deadline_is_kept_to_the_cycle():
+    """Energies are sums that round; cycles are whole numbers, however many."""
+    limits = Limits(cycles=10**12, energy_pj=5.0)
+    assert limits.kept(10**12, 5.0 * (1 + 1e-12))
+    assert not limits.kept(10**12 + 1, 5.0)
+    assert limits.beyond(10**12 + 1, 5.0) > limits.beyond(10**12, 5.0) == 1
+    assert not limits.kept(10**12, 5.0 * (1 + 1e-8))

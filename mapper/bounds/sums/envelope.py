@@ -31,13 +31,12 @@ class Limits:
         return self.cycles == self.energy_pj == inf
 
     def kept(self, cycles: float, energy_pj: float) -> bool:
-        """Test whether cycles and energy are within them, but for rounding."""
-        return self.beyond(cycles, energy_pj) == 1
+        """Test whether cycles and energy are within them: energies but for rounding, cycles are whole numbers."""
+        return cycles <= self.cycles and energy_pj <= self.energy_pj * (1 + ROUNDING)
 
     def beyond(self, cycles: float, energy_pj: float) -> float:
         """Compute how far cycles and energy are beyond them, as the larger factor; 1: they are within."""
-        factor = max(cycles / self.cycles, energy_pj / self.energy_pj)
-        return factor if factor > 1 + ROUNDING else 1.0
+        return 1.0 if self.kept(cycles, energy_pj) else max(cycles / self.cycles, energy_pj / self.energy_pj)
 
 
 class LeastPoint(NamedTuple):

@@ -93,7 +93,7 @@ class RankSums:
     def overlap(self, i: int, level: int) -> Floats:
         """The most that increments of the loop of a term overlap, whichever loops of that level stand outside."""
         if (i, level) not in self._overlaps:
-            self._overlaps[i, level] = self.view.overlap(i, level).words.max(axis=0)
+            self._overlaps[i, level] = self.view.most_overlap(i, level)
         return self._overlaps[i, level]
 
     def wrap(self, cuts: Cuts) -> Floats:

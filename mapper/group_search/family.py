@@ -28,7 +28,8 @@ from .tiles import ALL_TILES, tiles_of
 MOST_STEPS = 128  # of the loop over the queries of a head, where a causal mask makes all steps different
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
 MOST_COMBINATIONS = 2**18  # of tiles
-FEWEST = 12  # tiles of a shared dim that are tried, whatever there is to bound
+FEWEST, FORCED_ROWS = 12, 700_000  # tiles of a shared dim that are tried, whatever there is to bound up to so much
+LEAST = 4  # tiles that are tried in any case
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 
 Moves = tuple[tuple[Box, ...], dict[int, Between]]
@@ -130,7 +131,8 @@ class Family:
     def tiles(self) -> tuple[Ints, ...]:
         """Per loop the tiles that are tried; under a causal mask those of few steps."""
         every, sizes = [], [self.stages[-1].size(dim) for dim in self.loops]
-        most = [max(FEWEST, int(self.most_rows / self._rows(dim))) for dim in self.loops]
+        every_rows = [self._rows(dim) for dim in self.loops]
+        most = [max(LEAST, min(FEWEST, int(FORCED_ROWS / n)), int(self.most_rows / n)) for n in every_rows]
         numbers = [len(tiles_of(size, own)) for size, own in zip(sizes, most, strict=True)]
         while prod(numbers) > MOST_COMBINATIONS and max(numbers) > FEWEST:
             longest = numbers.index(max(numbers))

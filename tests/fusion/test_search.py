@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from itertools import permutations, product
 from math import inf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -386,6 +387,20 @@ def test_tiles_of_large_dims_are_few():
     assert large[-1] == 100_000_008
     assert len(large) < 1_200
     assert len(tiles_of(2_000, 20)) <= 22
+
+
+def test_fewer_tiles_of_dims_with_very_many_chains(tmp_path):
+    """Each tile of such a dim has hundreds of thousands of chains to bound, whose figures take gigabytes."""
+    net = tmp_path / "net.yaml"
+    net.write_text(
+        "layers:\n- {name: a, shape: conv2d, sizes: {M: 64, C: 1, P: 390, Q: 7, R: 3, S: 3}}\n"
+        "- {name: b, shape: conv2d, sizes: {M: 4, C: 64, P: 388, Q: 5, R: 3, S: 3}, from: {Inputs: a}}\n"
+    )
+    stages, links = stages_of(load_workload(str(net)), ["a", "b"], lambda message: Fault("net.yaml", None, "", message))
+    arch = load_arch(str(Path(__file__).parents[2] / "experiments" / "ordinary_machines" / "llm_4_cores.yaml"))
+    family = Family(stages, links, arch, energy_table(arch), Charges(), "ruby-s", "L2", most_rows=8_000)
+    tiles = dict(zip(family.loops, map(len, family.tiles), strict=True))
+    assert tiles["P"] == 4 < tiles["C"]
 
 
 def test_a_log_says_how_far_the_search_is(tmp_path):

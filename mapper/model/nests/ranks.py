@@ -150,8 +150,16 @@ class RankView:
         """
         key = (moving, level)
         if key not in self._overlaps:
-            self._overlaps[key] = self._overlap(moving, level, [[level, level + 1] for _ in self.parts])
+            self._overlaps[key] = self._at_increments(moving, level)
         return self._overlaps[key]
+
+    def most_overlap(self, moving: int, level: int) -> Numbers:
+        """The words of `overlap`, the most over its choices; nothing is kept of it. # (combination,)"""
+        most: Numbers = self._at_increments(moving, level).words.max(axis=0)
+        return most
+
+    def _at_increments(self, moving: int | None, level: int) -> Overlap:
+        return self._overlap(moving, level, [[level, level + 1] for _ in self.parts])
 
     def wrap(self, cuts: Sequence[int]) -> Overlap:
         """Overlaps at increments of a loop of a dim outside this rank, with this rank's dims cut at `cuts`."""
@@ -161,7 +169,7 @@ class RankView:
         """The words of `wrap`. # (combination,)"""
         if len(self.parts) == 1:
             return self.parts[0].wrap(self.coefs[0], cuts[0])[self.rows[0]]
-        return self.wrap(cuts).words
+        return self.wrap(cuts).words.copy()  # without the other figures
 
     def _overlap(self, moving: int | None, level: int, cuts: Sequence[Sequence[int]]) -> Overlap:
         """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`, a row per choice

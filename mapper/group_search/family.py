@@ -25,7 +25,8 @@ from ..problem import Charges
 from .stage_bounds import Chains
 from .tiles import ALL_TILES, tiles_of
 
-MOST_STEPS = 128  # of the loop over the queries of a head, where a causal mask makes all steps different
+# steps of the loop over the queries of a head, where a causal mask makes all different; the few where chains are many
+MOST_STEPS, FEW_STEPS = 128, 8
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
 MOST_COMBINATIONS = 2**18  # of tiles
 FEWEST, FORCED_ROWS = 12, 700_000  # tiles of a shared dim that are tried, whatever there is to bound up to so much
@@ -137,10 +138,10 @@ class Family:
         while prod(numbers) > MOST_COMBINATIONS and max(numbers) > FEWEST:
             longest = numbers.index(max(numbers))
             most[longest] = numbers[longest] = max(FEWEST, numbers[longest] * 3 // 4)
-        for dim, size, own in zip(self.loops, sizes, most, strict=True):
-            tiles = tiles_of(size, own)
+        for dim, size, own, n in zip(self.loops, sizes, most, every_rows, strict=True):
+            tiles, steps = tiles_of(size, own), max(FEW_STEPS, min(MOST_STEPS, int(MOST_ROWS / n)))
             masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
-            least = max((-(-queries // MOST_STEPS) for queries in masked), default=1)
+            least = max((-(-queries // steps) for queries in masked), default=1)
             every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])
         return tuple(every)
 

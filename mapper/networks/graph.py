@@ -94,6 +94,14 @@ class Graph:
             behind[name] = (name,)
         return cls(network, nodes)
 
+    def makers_of(self, name: str) -> tuple[str, ...]:
+        """The nodes whose words a name of the network stands for: of an operation that moves none those before it."""
+        if name in self.nodes:
+            return (name,)
+        own = self.network.by_name.get(name)
+        sources = own.inputs if isinstance(own, Operation) else ()
+        return tuple(dict.fromkeys(maker for source in sources for maker in self.makers_of(source)))
+
     @cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:
         """By name the nodes that read what a node makes, in turn."""

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from itertools import permutations, product
 from math import inf
 from pathlib import Path
@@ -401,6 +402,10 @@ def test_fewer_tiles_of_dims_with_very_many_chains(tmp_path):
     family = Family(stages, links, arch, energy_table(arch), Charges(), "ruby-s", "L2", most_rows=8_000)
     tiles = dict(zip(family.loops, map(len, family.tiles), strict=True))
     assert tiles["P"] == 4 < tiles["C"]
+    fault = partial(Fault, "", None, "")
+    stages, links = stages_of(load_workload("llama3_8b_prefill_4096"), ["scores", "context"], fault)
+    attention = Family(stages, links, arch, energy_table(arch), Charges(), "ruby-s", "L2", most_rows=8_000)
+    assert min(attention.tiles[attention.loops.index("N")]) == 4096 // 8, "a causal mask makes all steps different"
 
 
 def test_a_log_says_how_far_the_search_is(tmp_path):

@@ -18,6 +18,7 @@ from ruby_map.mapper.group_search import Family, solver
 from ruby_map.mapper.mapspace import Mapspace, MapspaceTooLargeError
 from ruby_map.mapper.networks import Graph, Part, PlacedPart, Resident, applies, movements, overfull_bits
 from ruby_map.mapper.plan_search import Machine, PlanSearch, plan_one_by_one
+from ruby_map.mapper.plan_search.goal import PlanGoal
 from ruby_map.mapper.plan_search.part_gaps import part_gaps
 from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.search.outcome import Ended
@@ -261,7 +262,9 @@ def test_what_is_open_of_parts_by_hand():
     (part,) = found.parts
     least = ideal(arch, layer, table, Charges()).energy_pj
     gap = 3 * (part.layers.energy_pj - least) / found.energy_pj
-    assert part_gaps(search, found, OBJECTIVES["energy"]) == (pytest.approx(gap),)
+    envelope = Envelope(0.0, 0.0)
+    assert part_gaps(search, found, PlanGoal(OBJECTIVES["energy"]), envelope) == (pytest.approx(gap),)
+    assert part_gaps(search, found, PlanGoal(OBJECTIVES["energy"], Limits(cycles=1)), envelope) == (None,)
     assert gap > 0.05
 
 
@@ -344,10 +347,11 @@ OTHERS = [(56, 11728), (120, 10480), (128, 10168), (168, 9556), (192, 8920), (25
 
 @pytest.mark.parametrize(("cycles", "pj"), [(240, 7996), *(OTHERS if DEEP else [])])
 def test_a_point_of_the_front_is_found_with_its_cycles_as_deadline(several, cycles, pj):
-    """At corners of the front and between them."""
+    """At corners of the front and between them; no part is further open than the plan, at what a cycle is worth."""
     options = SearchOptions(strategy="optimal", effort="thorough", objective="energy")
-    costs = explore(*several, "ruby-s", options, fuse="resident", deadline=cycles).plan.costs
-    assert (costs.cycles, costs.energy_pj) == (cycles, pj)
+    plan = explore(*several, "ruby-s", options, fuse="resident", deadline=cycles).plan
+    assert (plan.costs.cycles, plan.costs.energy_pj) == (cycles, pj)
+    assert sum(plan.part_gaps) <= plan.gap + 1e-6
 
 
 def test_what_is_proven_in_several_memories_names_the_limits_of_each(several, monkeypatch):

@@ -241,6 +241,8 @@ def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
     assert replace(plain, residents=(Resident("a", "z", copied=True),)).faults() == []
     named = replace(plain, residents=(Resident("a", "both"),))
     assert named.faults() == ["both moves no words: name what reads a through it"]
+    before = replace(plain, residents=(Resident("z", "both"),))
+    assert before.faults() == ["both does not read z"]
     wrong = replace(plain, residents=(Resident("a", "z"), Resident("z", "nobody")))
     assert wrong.faults() == [*plain.faults(), "nobody does not read z"]
     with pytest.raises(LookupError):

@@ -60,8 +60,7 @@ class DimGroup:
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: not what is kept for speed, nor a deadline, which is of this process."""
         state = {name: value for name, value in vars(self).items() if name not in ("_cut", "_chains")}
-        tables = {d: ChainTable(table.size, table.bounds, table.numbers) for d, table in self.tables.items()}
-        return state | {"tables": tables, "deadline": no_deadline, "known_tiles": {}, "_words": {}}
+        return state | {"deadline": no_deadline, "known_tiles": {}, "_words": {}}
 
     def __len__(self) -> int:
         return len(self.rows[self.dims[0]])

@@ -28,6 +28,8 @@ Sizes = dict[str, int]  # of the dims that a shared loop moves
 
 SHORT = 2**14  # numbers in a list of chains
 AT_ONCE = 2**14  # layers
+# combinations of chains of some dims up to which bounds are as sharp as can be; coarse ones take a third of the time
+FINE_ROWS = 700_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +88,7 @@ class StageProblem:
     preset: Preset
     variants: tuple[tuple[Sizes, ...], ...]  # per shared loop the sizes that it may give the dims that it moves
     listed: "Listed"
+    fine_rows: int = 0  # the same of this problem, where it is more than FINE_ROWS
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -129,13 +132,14 @@ class StageProblem:
         slots = tuple(slot.name for slot in arch.slots)
         if slots not in self.listed.groups:
             sized = list(self._groups())
-            terms = Terms([own.group for own in sized], least=lambda g, column: sized[g].least(column))
+            coarse = max(len(own.group) for own in sized) > max(FINE_ROWS, self.fine_rows)
+            terms = Terms([own.group for own in sized], coarse=coarse, least=lambda g, column: sized[g].least(column))
             self.listed.groups[slots] = sized, terms
         sized, terms = self.listed.groups[slots]
         groups = [own.group.on(arch, self.layer) for own in sized]
         table, charges = stacked_table(self.table, arch), replace(self.charges, leakage=False)
         for keep in KeepChoices(arch, self.layer, even=False).every():
-            relaxation = Relaxation(groups, table, keep, charges, terms=terms)
+            relaxation = Relaxation(groups, table, keep, charges, terms.coarse, terms)
             relaxation.compute_pj = 0.0
             yield relaxation, [own.loop for own in sized]
 

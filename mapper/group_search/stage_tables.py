@@ -80,7 +80,8 @@ class StageTables:
         variants = tuple(own.variants for own in self.sizes)
         key = arch, layer.nameless, tuple(tuple(tuple(v.items()) for v in own) for own in variants)
         if key not in family.known.bounds:
-            made = StageProblem(arch, layer, family.energies, family.charges, family.preset, variants, self.listed)
+            energies, charges, fine = family.energies, family.charges, 2 * family.most_rows
+            made = StageProblem(arch, layer, energies, charges, family.preset, variants, self.listed, fine)
             family.known.bounds[key] = made.bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in family.known.bounds[key])
         sizes = dict(zip(stage.dims, layer.sizes, strict=True))

@@ -17,7 +17,7 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_tabl
 from ruby_map.mapper.exploration import group as exploration
 from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of
 from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
-from ruby_map.mapper.group_search import Family, GroupSearch
+from ruby_map.mapper.group_search import Family, GroupSearch, stage_bounds
 from ruby_map.mapper.group_search.tiles import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
@@ -163,13 +163,17 @@ def test_the_search_finds_the_best_of_every_group(family, name):
     assume(np.prod([family.stages[-1].size(loop) for loop in family.loops]) <= 24 and len(family.loops) <= 2)
     objective = OBJECTIVES[name]
     least = best_of_all(family, objective)
-    outcome = GroupSearch([family], objective, SearchOptions(strategy="optimal", effort="thorough")).run()
-    if np.isinf(least):
-        assert outcome.best is None
-        return
-    value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
-    assert value == pytest.approx(least, rel=1e-9)
-    assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
+    for fine_rows in (stage_bounds.FINE_ROWS, -1):  # coarse bounds hold, too
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(stage_bounds, "FINE_ROWS", fine_rows)
+            own = replace(family, most_rows=0)
+            outcome = GroupSearch([own], objective, SearchOptions(strategy="optimal", effort="thorough")).run()
+        if np.isinf(least):
+            assert outcome.best is None
+            continue
+        value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
+        assert value == pytest.approx(least, rel=1e-9)
+        assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
 
 
 def searched_products(tmp_path, *options):

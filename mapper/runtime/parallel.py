@@ -104,6 +104,9 @@ class Workers:
         self._at = None
         self._open.close()
 
+    def _content(self) -> bytes:
+        return pickle.dumps((self.work, self.shared), pickle.HIGHEST_PROTOCOL)
+
     def _by_cluster(
         self, cluster: str, tasks: Iterator[tuple[Any, ...]], learnt: Callable[[], Any] | None
     ) -> Generator[Any]:
@@ -112,8 +115,7 @@ class Workers:
 
         def attempt() -> Generator[Any]:
             if self._at is None:
-                content = SharedContent(uuid4().hex, _packed((self.work, self.shared)))
-                self._at = self._open.enter_context(on_cluster(cluster, content))
+                self._at = self._open.enter_context(on_cluster(cluster, SharedContent(uuid4().hex, self._content())))
             parallel, shared, dead = self._at
             try:
                 yield from _ordered(lambda batch: _rounds(parallel, batch), shared, waiting, tasks, learnt)
@@ -139,7 +141,7 @@ class Workers:
 
         if self._at is None:
             path = Path(self._open.enter_context(TemporaryDirectory(prefix="ruby-map-"))) / "shared.pickle"
-            path.write_bytes(_packed((self.work, self.shared)))
+            path.write_bytes(self._content())
             self._at = SharedContent(str(path))
         waiting: deque[tuple[Any, ...]] = deque()
 
@@ -173,7 +175,7 @@ def _though_lost(attempt: Callable[[], Generator[Any]], lost: Callable[[str], ob
 
 
 def _ordered(
-    run: Callable[[Iterable[Any]], Generator[bytes]],
+    run: Callable[[Iterable[Any]], Generator[list[Any]]],
     shared: SharedContent,
     waiting: deque[tuple[Any, ...]],
     rest: Iterator[tuple[Any, ...]],
@@ -190,18 +192,18 @@ def _ordered(
 
     def tasks() -> Iterator[Any]:  # joblib draws these in a thread of its own
         for task in again:
-            yield delayed(_work)(shared, os.getpid(), _packed((task, learnt and learnt())))
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
         while not closing.is_set() and (task := next(rest, ())):
             waiting.append(task)
-            yield delayed(_work)(shared, os.getpid(), _packed((task, learnt and learnt())))
+            yield delayed(_work)(shared, os.getpid(), task, learnt and learnt())
 
-    results: Iterable[bytes] = ()
+    results: Iterable[list[Any]] = ()
     try:
         with _held_back():
             results = run(tasks())
         for several in results:
             waiting.popleft()
-            yield from pickle.loads(several)
+            yield from several
     finally:
         closing.set()  # draining is shorter than joblib's own way out, which kills the workers
         with suppress(*LOST):  # what ends this stands, whatever becomes of work that nobody reads
@@ -218,7 +220,7 @@ def _growing(chunks: Iterable[Any], workers: int, most: int) -> Iterator[tuple[A
         yield task
 
 
-def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[bytes]:
+def _rounds(parallel: Any, tasks: Iterable[Any]) -> Generator[list[Any]]:
     """Yield results as they come, where the back end can; else round by round."""
     if parallel.return_generator:
         yield from parallel(tasks)
@@ -268,16 +270,10 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def _packed(content: Any) -> bytes:
-    """Pickle what goes to a worker, or comes back: joblib's own way takes long where there are many small arrays."""
-    return pickle.dumps(content, pickle.HIGHEST_PROTOCOL)
-
-
-def _work(shared: SharedContent, parent: int, packed: bytes) -> bytes:
+def _work(shared: SharedContent, parent: int, task: tuple[Any, ...], learnt: Any) -> list[object]:
     if not shared.local and os.getpid() != parent and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a cluster on this machine; it ends its workers as it likes
-    task, learnt = pickle.loads(packed)
-    return _packed(list(_done(*_read(shared), task, learnt)))
+    return list(_done(*_read(shared), task, learnt))
 
 
 def _done(work: Callable[..., Any], given: object, task: tuple[Any, ...], learnt: Any) -> Iterable[Any]:

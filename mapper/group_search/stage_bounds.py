@@ -28,8 +28,6 @@ Sizes = dict[str, int]  # of the dims that a shared loop moves
 
 SHORT = 2**14  # numbers in a list of chains
 AT_ONCE = 2**14  # layers
-# combinations of chains of some dims up to which bounds are as sharp as can be; coarse ones take a third of the time
-FINE_ROWS = 700_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +86,7 @@ class StageProblem:
     preset: Preset
     variants: tuple[tuple[Sizes, ...], ...]  # per shared loop the sizes that it may give the dims that it moves
     listed: "Listed"
-    fine_rows: int = 0  # the same of this problem, where it is more than FINE_ROWS
+    fine_rows: int  # combinations of chains of some dims up to which bounds are as sharp as can be
 
     @cached_property
     def shape(self) -> tuple[int, ...]:
@@ -132,7 +130,7 @@ class StageProblem:
         slots = tuple(slot.name for slot in arch.slots)
         if slots not in self.listed.groups:
             sized = list(self._groups())
-            coarse = max(len(own.group) for own in sized) > max(FINE_ROWS, self.fine_rows)
+            coarse = max(len(own.group) for own in sized) > self.fine_rows
             terms = Terms([own.group for own in sized], coarse=coarse, least=lambda g, column: sized[g].least(column))
             self.listed.groups[slots] = sized, terms
         sized, terms = self.listed.groups[slots]

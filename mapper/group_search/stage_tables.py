@@ -15,6 +15,7 @@ from ..mapping import Floats, Ints, unique_rows
 from .family import Family
 from .stage_bounds import Listed, StageProblem
 
+FINE_ROWS = 700_000  # of a StageProblem, at least: coarse bounds take a third of the time
 IMPOSSIBLE = 1e60  # in place of infinity, which times no steps is no number
 
 
@@ -80,7 +81,7 @@ class StageTables:
         variants = tuple(own.variants for own in self.sizes)
         key = arch, layer.nameless, tuple(tuple(tuple(v.items()) for v in own) for own in variants)
         if key not in family.known.bounds:
-            energies, charges, fine = family.energies, family.charges, 2 * family.most_rows
+            energies, charges, fine = family.energies, family.charges, max(FINE_ROWS, 2 * family.most_rows)
             made = StageProblem(arch, layer, energies, charges, family.preset, variants, self.listed, fine)
             family.known.bounds[key] = made.bounds()
         energy, cycles = (np.where(np.isfinite(own), own, IMPOSSIBLE) for own in family.known.bounds[key])

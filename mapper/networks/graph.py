@@ -64,6 +64,7 @@ class Graph:
 
     network: Network
     nodes: Mapping[str, Node]
+    behind: Mapping[str, tuple[str, ...]]  # by name of the network the nodes whose words it stands for
 
     @classmethod
     def of(cls, network: Network) -> "Graph":
@@ -92,15 +93,7 @@ class Graph:
                 own_reads = tuple(_layer_reads(network, own, (behind, sizes, nodes), open_ended))
                 nodes[name] = Node(name, own, own_reads, sizes[name], network.count(name))
             behind[name] = (name,)
-        return cls(network, nodes)
-
-    def makers_of(self, name: str) -> tuple[str, ...]:
-        """The nodes whose words a name of the network stands for: of an operation that moves none those before it."""
-        if name in self.nodes:
-            return (name,)
-        own = self.network.by_name.get(name)
-        sources = own.inputs if isinstance(own, Operation) else ()
-        return tuple(dict.fromkeys(maker for source in sources for maker in self.makers_of(source)))
+        return cls(network, nodes, behind)
 
     @cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:

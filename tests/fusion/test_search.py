@@ -17,7 +17,8 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_tabl
 from ruby_map.mapper.exploration import group as exploration
 from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of
 from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
-from ruby_map.mapper.group_search import Family, GroupSearch, stage_bounds
+from ruby_map.mapper.group_search import Family, GroupSearch, Known, stage_tables
+from ruby_map.mapper.group_search.stage_bounds import StageProblem
 from ruby_map.mapper.group_search.tiles import tiles_of
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount, validity
@@ -163,11 +164,12 @@ def test_the_search_finds_the_best_of_every_group(family, name):
     assume(np.prod([family.stages[-1].size(loop) for loop in family.loops]) <= 24 and len(family.loops) <= 2)
     objective = OBJECTIVES[name]
     least = best_of_all(family, objective)
-    for fine_rows in (stage_bounds.FINE_ROWS, -1):  # coarse bounds hold, too
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(stage_bounds, "FINE_ROWS", fine_rows)
-            own = replace(family, most_rows=0)
-            outcome = GroupSearch([own], objective, SearchOptions(strategy="optimal", effort="thorough")).run()
+    options = SearchOptions(strategy="optimal", effort="thorough")
+    outcomes = [GroupSearch([family], objective, options).run()]
+    with pytest.MonkeyPatch.context() as patch:  # coarse bounds hold, too
+        patch.setattr(stage_tables, "StageProblem", lambda *own: StageProblem(*own[:-1], fine_rows=-1))
+        outcomes.append(GroupSearch([replace(family, known=Known())], objective, options).run())
+    for outcome in outcomes:
         if np.isinf(least):
             assert outcome.best is None
             continue

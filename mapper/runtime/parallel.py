@@ -17,6 +17,7 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, overload
@@ -135,7 +136,7 @@ class Workers:
     ) -> Generator[Any]:
         """Yield the results of `tasks` by processes of this machine; new ones take over where some die."""
         _check_folder()
-        # joblib puts another in place of a worker whose memory has grown
+        # joblib ends a worker that waits for minutes
         warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
         from joblib import Parallel  # a fifth of a second that a search in one process need not wait for
 
@@ -256,9 +257,16 @@ def _held_back() -> Iterator[None]:
 
 
 def _begin_worker(parent: int) -> None:
-    """Leave Ctrl-C and SIGTERM to the parent, and end with it."""
+    """Leave Ctrl-C and SIGTERM to the parent, end with it, and keep what is known of the work.
+
+    joblib takes 300 MB for a leak where psutil is installed, and would put another process in place of this one.
+    """
     for number in HELD:
         signal.signal(number, signal.SIG_IGN)
+    with suppress(ImportError):
+        from joblib.externals.loky import process_executor
+
+        process_executor._MAX_MEMORY_LEAK_SIZE = inf
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

@@ -1,6 +1,7 @@
 """The search: stop rules mapping by mapping, one answer for any number of processes, and why nothing was found."""
 
 import gc
+import inspect
 import itertools
 import json
 import operator
@@ -8,12 +9,14 @@ import os
 import signal
 import weakref
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joblib import wrap_non_picklable_objects
+from joblib.externals.loky import process_executor
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.mapping.batch import ChainTable
@@ -179,6 +182,17 @@ def test_workers_leave_ctrl_c_to_the_parent():
     assert set(in_order(operator.call, signal.getsignal, signals, jobs=2)) == {signal.SIG_IGN}
     assert set(in_order(operator.call, signal.getsignal, [signal.SIGINT], jobs=1)) == {signal.default_int_handler}
     assert set(in_order(operator.call, signal.getsignal, [signal.SIGTERM], jobs=1)) == {signal.SIG_DFL}
+
+
+def test_workers_keep_what_they_know_however_much_it_is():
+    """joblib puts no other process in place of one whose memory grows."""
+
+    def leak(name, _chunk):
+        return getattr(process_executor, name)
+
+    name = "_MAX_MEMORY_LEAK_SIZE"
+    assert set(in_order(wrap_non_picklable_objects(leak), name, range(4), jobs=2)) == {inf}
+    assert name in inspect.getsource(process_executor._process_worker)
 
 
 def test_a_killed_worker_costs_nothing_but_time(tmp_path, capfd):

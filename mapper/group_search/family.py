@@ -131,19 +131,20 @@ class Family:
     @cached_property
     def tiles(self) -> tuple[Ints, ...]:
         """Per loop the tiles that are tried; under a causal mask those of few steps."""
-        every, sizes = [], [self.stages[-1].size(dim) for dim in self.loops]
-        every_rows = [self._rows(dim) for dim in self.loops]
-        most = [max(LEAST, min(FEWEST, int(FORCED_ROWS / n)), int(self.most_rows / n)) for n in every_rows]
-        numbers = [len(tiles_of(size, own)) for size, own in zip(sizes, most, strict=True)]
+        sizes, rows = [self.stages[-1].size(dim) for dim in self.loops], [self._rows(dim) for dim in self.loops]
+        multiples = [self._multiple(dim, n) for dim, n in zip(self.loops, rows, strict=True)]
+        most = [max(LEAST, min(FEWEST, int(FORCED_ROWS / n)), int(self.most_rows / n)) for n in rows]
+        numbers = [len(tiles_of(*own)) for own in zip(sizes, most, multiples, strict=True)]
         while prod(numbers) > MOST_COMBINATIONS and max(numbers) > FEWEST:
             longest = numbers.index(max(numbers))
             most[longest] = numbers[longest] = max(FEWEST, numbers[longest] * 3 // 4)
-        for dim, size, own, n in zip(self.loops, sizes, most, every_rows, strict=True):
-            tiles, steps = tiles_of(size, own), max(FEW_STEPS, min(MOST_STEPS, int(MOST_ROWS / n)))
-            masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
-            least = max((-(-queries // steps) for queries in masked), default=1)
-            every.append(tiles[(tiles % least == 0) | (tiles == tiles[-1])])
-        return tuple(every)
+        return tuple(tiles_of(*own) for own in zip(sizes, most, multiples, strict=True))
+
+    def _multiple(self, dim: str, rows: float) -> int:
+        """Return what the tiles of a loop are multiples of: of few steps a head where it moves causal queries."""
+        steps = max(FEW_STEPS, min(MOST_STEPS, int(MOST_ROWS / rows)))
+        masked = [link.causal.queries for link in self.links if link.causal is not None and self._masks(dim, link)]
+        return max((-(-queries // steps) for queries in masked), default=1)
 
     def _rows(self, loop: str) -> float:
         """Estimate how many chains a size has, with those of dims of one window, of the stage with the most."""

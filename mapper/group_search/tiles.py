@@ -13,16 +13,20 @@ EVEN = 32  # and the least of so many steps and of fewer
 MULTIPLES = 1024
 
 
-def tiles_of(size: int, most: int) -> Ints:
-    """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it."""
-    multiples = range(STEP, min(size, MULTIPLES * STEP) + 1, STEP)
+def tiles_of(size: int, most: int, multiple: int = 1) -> Ints:
+    """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it.
+
+    The others are multiples of `multiple`.
+    """
+    step = STEP if multiple == 1 else multiple
+    multiples = range(step, min(size, MULTIPLES * step) + 1, step)
     even = (-(-size // steps) for steps in range(1, min(EVEN, size) + 1))
     tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, *even} | set(_divisors(size))
     every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
-    every = every[every >= -(-size // MOST_LOOP_STEPS)]
+    every = every[(every >= -(-size // MOST_LOOP_STEPS)) & ((every % multiple == 0) | (every == size))]
     if len(every) <= most:
         return every
-    divisors = _spaced(np.array([own for own in _divisors(size) if own >= every[0]], np.int64), most)
+    divisors = _spaced(every[size % every == 0], most)
     return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
 
 

@@ -396,6 +396,15 @@ def test_tiles_of_large_dims_are_few():
     assert len(tiles_of(2_000, 20)) <= 22
 
 
+@given(st.integers(1, 20_000), st.integers(1, 40), st.integers(1, 3_000))
+def test_tiles_of_few_steps_are_chosen_before_they_are_thinned(size, most, multiple):
+    """Of a causal mask's multiples as many are tried as of other tiles: no few are all but lost by thinning."""
+    tiles = tiles_of(size, most, min(multiple, size))
+    assert set((tiles[:-1] % min(multiple, size)).tolist()) <= {0}
+    assert tiles[-1] == size
+    assert len(tiles) >= min(most, size // min(multiple, size), 4) // 2 + 1
+
+
 def test_fewer_tiles_of_dims_with_very_many_chains(tmp_path):
     """Each tile of such a dim has hundreds of thousands of chains to bound, whose figures take gigabytes."""
     net = tmp_path / "net.yaml"

@@ -175,7 +175,7 @@ def _resident_faults(plan: Plan, number: int, own: Resident) -> Iterator[PlanFau
 def _why_no_reader(plan: Plan, own: Resident) -> str:
     """Say why a tensor cannot stay until what it is said to."""
     if own.until not in plan.graph.nodes and own.tensor in plan.graph.behind.get(own.until, ()):
-        return f"moves no words: name what reads {own.tensor} through it"
+        return f"moves no words: name a layer or an operation that reads {own.tensor}"
     return f"does not read {own.tensor}"
 
 

@@ -240,7 +240,7 @@ def test_what_is_joined_with_words_off_chip_needs_a_copy(folder):
     assert plain.faults() == ["z reads a joined with others that are not all in L1: it needs a copy"]
     assert replace(plain, residents=(Resident("a", "z", copied=True),)).faults() == []
     named = replace(plain, residents=(Resident("a", "both"),))
-    assert named.faults() == ["both moves no words: name what reads a through it"]
+    assert named.faults() == ["both moves no words: name a layer or an operation that reads a"]
     before = replace(plain, residents=(Resident("z", "both"),))
     assert before.faults() == ["both does not read z"]
     wrong = replace(plain, residents=(Resident("a", "z"), Resident("z", "nobody")))

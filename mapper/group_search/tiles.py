@@ -22,7 +22,7 @@ def tiles_of(size: int, most: int, multiple: int = 1) -> Ints:
     multiples = range(step, min(size, MULTIPLES * step) + 1, step)
     even = (-(-size // steps) for steps in range(1, min(EVEN, size) + 1))
     tiles = {*range(1, min(FEW_TILES, size) + 1), *multiples, *even} | set(_divisors(size))
-    every = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
+    every: Ints = np.arange(1, size + 1) if size <= ALL_TILES else np.array(sorted(tiles), np.int64)
     every = every[(every >= -(-size // MOST_LOOP_STEPS)) & ((every % multiple == 0) | (every == size))]
     if len(every) <= most:
         return every

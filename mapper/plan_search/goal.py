@@ -45,6 +45,6 @@ class PlanOutcome:
     most_held: int | None  # tensors in the memory between parts; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
     groups: bool  # whether fused groups were among the parts: of these some shared dims and tiles alone
-    part_gaps: tuple[float | None, ...]  # by how much less each part may cost (part_gaps.py)
+    part_gaps: tuple[float | None, ...]  # by how much less the plan may cost with another choice for each
     envelope: Envelope  # of energy and cycles of all plans
     front: tuple[Point, ...]  # cycles and energies of known plans that no other known beats, where these are wanted

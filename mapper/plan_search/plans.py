@@ -82,7 +82,7 @@ class _Plans:
             most,
             in_turn,
             any(len(group.stages) > 1 for group in self.search.prices.every),
-            part_gaps(self.search, self.best, self.goal, self.envelope),
+            part_gaps(self.search, self.best, self.goal, [own.slope for own in self.envelope.sums]),
             self.envelope,
             self._known_front(),
         )

@@ -1,10 +1,12 @@
 """What is known of the price of each part: bounds and mappings, at the slopes for which it was searched."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import inf, sqrt
 
 from ...workloads import Workload
+from ..bounds.sums import Envelope, LeastSum
 from ..fusion import Group, GroupCosts, Standing, StepLayer
 from ..group_search import refitted
 from ..model import validity
@@ -38,6 +40,12 @@ class Floor:
             if low < slope < high:  # least sums are concave in the slope
                 best = max(best, least + (more - least) * (slope - low) / (high - low))
         return best
+
+    def envelope(self, slopes: Sequence[float], count: int, beside: Point) -> Envelope:
+        """What is proven of so many executions with what else takes these cycles and pJ, at ascending slopes."""
+        cycles, energy_pj = beside
+        sums = tuple(LeastSum(own, energy_pj + own * cycles + count * self.least(own)) for own in slopes)
+        return Envelope(energy_pj + count * self.least(0.0), cycles + count * self.least(None), sums)
 
     def with_sum(self, slope: Slope, least: float) -> "Floor":
         """Add what is proven at a slope."""

@@ -76,8 +76,8 @@ class PlanPart(PartFigures):
     saved: Number
     """The share of the objective of the layers one by one that all its executions save; they add up."""
     gap: Amount | None
-    """By how much less all its executions may cost, to first order, as a share of the objective of the plan; null: not
-    known."""
+    """By how much less the plan may cost, within the limits, with another choice for it alone, as a share of the
+    objective of the plan; null: not known."""
 
 
 class PlanResident(Output):

@@ -99,18 +99,6 @@ class Envelope:
         """The least energy + slope x cycles."""
         return min(energy_pj + slope * cycles for cycles, energy_pj in self.corners)
 
-    def slope_at_cycles(self, cycles: float) -> float:
-        """The slope of the edge where it has so many cycles: the pJ that a cycle less takes."""
-        slopes, sums = self.lines
-        return float(slopes[(sums - slopes * cycles).argmax()])
-
-    def slope_at_energy(self, energy_pj: float) -> float:
-        """The slope of the edge where it has so much energy; 0: it has there no fewer cycles than with more."""
-        slopes, sums = self.lines
-        if len(slopes) == 1 or self.least_cycles(energy_pj) <= self.cycles:
-            return 0.0
-        return float(slopes[1:][((sums[1:] - energy_pj) / slopes[1:]).argmax()])
-
     @classmethod
     def of_all(cls, every: "Sequence[Envelope]") -> "Envelope":
         """What is proven where any of these holds."""

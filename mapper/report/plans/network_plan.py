@@ -21,7 +21,9 @@ class Decision:
     costs: PartCosts  # once
     alone: tuple[PartCosts, ...]  # once: of its layers and operations one by one
     saved: float  # by all its occurrences, as a share of the objective of the layers one by one
-    gap: float | None  # by how much less all its occurrences may cost, as a share of the plan; None: not known
+    gap: (
+        float | None
+    )  # by how much less the plan may cost with another choice for it alone, as a share; None: not known
 
     @property
     def alone_pj(self) -> float:
@@ -47,7 +49,7 @@ class NetworkPlan:
     most_held: int | None  # tensors in the memory between parts, at most; None: as many as there was room for
     in_turn: bool  # whether only parts in the order of the network were tried
     groups: bool  # whether fused groups were among the parts: of these some shared dims and tiles alone
-    part_gaps: tuple[float | None, ...]  # by how much less each part may cost, as a share of the plan
+    part_gaps: tuple[float | None, ...]  # by how much less the plan may cost with another choice for each, as shares
     limits: Limits  # that were given
     envelope: Envelope  # of energy and cycles of all plans
     front: tuple[Point, ...]  # cycles and energies of known plans that no other beats, where a front is wanted

@@ -7,7 +7,7 @@ WORKLOAD ?= resnet50/conv2_x_3x3
 JOBS ?= 2
 QUICK ?=
 # scripts, and not what they share; energy_interpolation.py needs CACTI and writes its own file
-STUDIES := experiments/measured.py experiments/searchers.py experiments/transfer.py experiments/optimality.py experiments/time_to_quality.py experiments/default_answers.py experiments/ordinary_machines.py experiments/fused.py
+STUDIES := experiments/measured.py experiments/searchers.py experiments/transfer.py experiments/optimality.py experiments/time_to_quality.py experiments/default_answers.py experiments/ordinary_machines.py experiments/fused.py experiments/plans.py
 EXPERIMENTS := $(filter-out %/common.py %/networks.py %/searches.py %/energy_interpolation.py %/cacti_grid.py %/cacti_macros.py $(STUDIES),$(wildcard experiments/*.py))
 
 export PYTHON

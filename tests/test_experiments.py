@@ -147,6 +147,35 @@ def test_recorded_plan_peers():
     assert min(row["cycles"] for row in tiles) == pytest.approx(defines["cycles"], rel=0.03)
 
 
+def test_recorded_plans():
+    """No plan is worse than the layers one by one, or below what is proven; docs/validation.md has every row."""
+    page = (FOLDER.parent / "docs" / "validation.md").read_text()
+    rows = {(row["machine"], row["network"], row["fuse"]): row for row in recorded("plans")["plans"]}
+    assert len(rows) == 2 * 28
+    for row in rows.values():
+        alone, plan = row["alone"], row["plan"]
+        assert row["lower_bound"] <= plan["edp"] * (1 + 1e-9) <= alone["edp"] * (1 + 2e-9)
+        assert row["saved"] == pytest.approx(1 - plan["edp"] / alone["edp"])
+        assert row["gap"] == pytest.approx(1 - row["lower_bound"] / plan["edp"])
+        assert row["fuse"] == "auto" or row["fused"] == 0
+    for machine, network, fuse in rows:
+        if fuse == "resident":
+            cells = [network, _figures(rows[machine, network, fuse]["alone"])]
+            for own in (rows[machine, network, fuse], rows[machine, network, "auto"]):
+                saved = f"{-own['saved']:+.1%}" if own["saved"] >= 5e-4 else "0"
+                cells += [_figures(own["plan"]), saved, f"{own['gap']:.1%}"]
+                cells.append(f"{own['cpu_seconds']:.0f}")
+            assert f"| {' | '.join(cells)} |" in page
+    best = min(rows.values(), key=lambda row: row["plan"]["edp"] / row["alone"]["edp"])
+    assert best["saved"] == pytest.approx(0.88, abs=0.005)
+
+
+def _figures(costs):
+    """Energy in mJ and millions of cycles, three digits of each at least."""
+    figures = costs["energy_pj"] / 1e9, costs["cycles"] / 1e6
+    return " | ".join(f"{own:,.0f}" if own >= 100 else f"{own:#.3g}" for own in figures)
+
+
 def test_recorded_fused():
     """No best group is below what is proven, a verdict never says more, and docs/validation.md has every row."""
     page = (FOLDER.parent / "docs" / "validation.md").read_text()

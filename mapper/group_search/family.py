@@ -23,14 +23,13 @@ from ..mapping import Bools, Floats, Ints
 from ..mapspace import Frame, Preset
 from ..problem import Charges
 from .stage_bounds import Chains
-from .tiles import ALL_TILES, tiles_of
+from .tiles import ALL_TILES, LEAST, tiles_of
 
 # steps of the loop over the queries of a head, where a causal mask makes all different; the few where chains are many
 MOST_STEPS, FEW_STEPS = 128, 8
 MOST_ROWS = 1_500_000  # chains of all sizes of a dim that are bounded, about
 MOST_COMBINATIONS = 2**18  # of tiles
 FEWEST, FORCED_ROWS = 12, 700_000  # tiles of a shared dim that are tried, whatever there is to bound up to so much
-LEAST = 4  # tiles that are tried in any case
 SAMPLES = (1, 3, 10)  # parts of a dim by which its chains are estimated
 
 Moves = tuple[tuple[Box, ...], dict[int, Between]]

@@ -11,12 +11,13 @@ ALL_TILES = 256  # sizes of a dim up to which every tile is tried
 FEW_TILES, STEP = 64, 16  # of a larger dim: all up to so many, multiples, what divides it,
 EVEN = 32  # and the least of so many steps and of fewer
 MULTIPLES = 1024
+LEAST = 4  # tiles that are tried in any case
 
 
 def tiles_of(size: int, most: int, multiple: int = 1) -> Ints:
     """List the tiles of a shared dim that are tried, ascending, about `most` at most; the last is all of it.
 
-    The others are multiples of `multiple`.
+    All but the last are multiples of `multiple`.
     """
     step = STEP if multiple == 1 else multiple
     multiples = range(step, min(size, MULTIPLES * step) + 1, step)
@@ -27,7 +28,10 @@ def tiles_of(size: int, most: int, multiple: int = 1) -> Ints:
     if len(every) <= most:
         return every
     divisors = _spaced(every[size % every == 0], most)
-    return np.array(sorted({*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}), np.int64)
+    chosen = {*_spaced(every, most - len(divisors)).tolist(), *divisors.tolist(), size}
+    if len(chosen) < min(most, LEAST):  # what divides it may be 1 and the whole alone, which others would repeat
+        chosen |= set(_spaced(every, min(most, LEAST)).tolist())
+    return np.array(sorted(chosen), np.int64)
 
 
 def _divisors(size: int) -> list[int]:

@@ -394,6 +394,7 @@ def test_tiles_of_large_dims_are_few():
     assert large[-1] == 100_000_008
     assert len(large) < 1_200
     assert len(tiles_of(2_000, 20)) <= 22
+    assert tiles_of(389, 4).tolist() == [1, 7, 53, 389], "a prime"
 
 
 @given(st.integers(1, 20_000), st.integers(1, 40), st.integers(1, 3_000))

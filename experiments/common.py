@@ -7,7 +7,7 @@ first on the path, so `from common import ...` finds this file; nothing here is 
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,22 @@ def curve(axes: "Axes", number: int, label: str, x: list[int], y: list[float], *
     """Line `number` of a figure, in its own colour, dashes and marker."""
     marker = MARKERS[number] if marks else ""
     axes.plot(x, y, LINES[number], color=PALETTE[number], marker=marker, markersize=4, linewidth=1.4, label=label)
+
+
+def share_axes(axes: "Axes", names: Sequence[str], title: str, label: str, most: float, *, named: bool) -> None:
+    """A panel of shares up to `most`, a row for each name, the first on top; `named`: the names stand beside it."""
+    axes.axvline(1, color="0.4", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names if named else [""] * len(names), fontsize=8)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_xlim(0, most)
+    axes.tick_params(labelsize=8)
+    axes.set_xlabel(label, fontsize=9)
+    axes.set_title(title, fontsize=9)
+
+
+def gap_line(axes: "Axes", place: float, share: float, gap: float) -> None:
+    """A line from the end of a bar down to what is proven."""
+    axes.plot([share * (1 - gap), share], [place, place], color="black", linewidth=1.2)
 
 
 def tell(text: str) -> None:

@@ -11,17 +11,15 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from common import Result, arguments, recorded, save, tell
+from common import Result, arguments, gap_line, recorded, save, share_axes, tell
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from ruby_map.arch import load_arch
-from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions
 from ruby_map.mapper.exploration import explore_group
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report.pictures import HATCHES, PALETTE
 from ruby_map.workloads import Network, load_workload
-from searches import HERE, Json, jobs_option, kept
+from searches import HERE, Json, jobs_option, kept, machine_of
 
 MACHINES = ("eyeriss_like", "simba_like", "tpu_v1_like")
 # title: the file in groups/, the layers
@@ -67,11 +65,11 @@ class Case:
 def search(case: Case) -> Json:
     """The best group of the case: COLUMNS, and the CPU seconds that it and the layers alone took."""
     file, names = GROUPS[case.title]
-    arch, network = load_arch(case.machine), load_workload(str(HERE / "groups" / f"{file}.yaml"))
+    machine, network = machine_of(case.machine, ()), load_workload(str(HERE / "groups" / f"{file}.yaml"))
     assert isinstance(network, Network)
     began = time.process_time()
     options = SearchOptions("optimal", effort=case.effort)
-    outcome = explore_group(network, names.split("+"), (arch, energy_table(arch), Charges()), "ruby-s", options).json()
+    outcome = explore_group(network, names.split("+"), (*machine, Charges()), "ruby-s", options).json()
     row = asdict(case) | {"layers": names} | {key: outcome[key] for key in COLUMNS}
     del row["search"]["seconds"]
     return row | {"cpu_seconds": round(time.process_time() - began, 1)}
@@ -106,15 +104,8 @@ def draw(result: Result, *panels: Any) -> None:
                 color=PALETTE[number], hatch=HATCHES[number], edgecolor="white",
             )  # fmt: skip
         for row in rows:
-            share, at = 1 - row["saved"], places[row["title"]]
-            axes.plot([share * (1 - row["gap"]), share], [at, at], color="black", linewidth=1.2)
-        axes.axvline(1, color="0.4", linewidth=0.8)
-        axes.set_yticks(range(len(GROUPS)), GROUPS if axes is panels[0] else [""] * len(GROUPS), fontsize=8)
-        axes.set_ylim(len(GROUPS) - 0.4, -0.6)
-        axes.set_xlim(0, 1.15)
-        axes.tick_params(labelsize=8)
-        axes.set_xlabel("EDP by that of the layers alone", fontsize=9)
-        axes.set_title(machine, fontsize=9)
+            gap_line(axes, places[row["title"]], 1 - row["saved"], row["gap"])
+        share_axes(axes, list(GROUPS), machine, "EDP by that of the layers alone", 1.15, named=axes is panels[0])
     marks = [
         Patch(facecolor=PALETTE[number], hatch=HATCHES[number], edgecolor="white", label=label)
         for number, (verdict, label) in enumerate(VERDICTS.items())

@@ -11,14 +11,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from common import Result, arguments, recorded, save, tell
-from ruby_map.arch import load_arch
-from ruby_map.energy import energy_table
+from common import Result, arguments, gap_line, recorded, save, share_axes, tell
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.report import NetworkResult
 from ruby_map.mapper.report.pictures import HATCHES, PALETTE
 from ruby_map.workloads import load_workload
-from searches import HERE, Json, jobs_option, kept
+from searches import Json, jobs_option, kept, machine_of
 
 MACHINES = ("eyeriss_like", "simba_like", "tpu_v1_like", "ordinary_machines/llm_4_cores.yaml")
 NETWORKS = (
@@ -45,9 +43,9 @@ class Case:
 
 def search(case: Case) -> Json:
     """The best plan of the case beside the layers one by one; `why` says why there is none."""
-    arch = load_arch(str(HERE / case.machine) if case.machine.endswith(".yaml") else case.machine)
+    arch, table = machine_of(case.machine, ())
     options, began = SearchOptions("optimal", effort=case.effort), time.process_time()
-    result = explore(arch, load_workload(case.network), "ruby-s", options, table=energy_table(arch), fuse=case.fuse)
+    result = explore(arch, load_workload(case.network), "ruby-s", options, table=table, fuse=case.fuse)
     assert isinstance(result, NetworkResult)
     row = asdict(case) | {"cpu_seconds": round(time.process_time() - began, 1), "why": result.no_plan}
     if (plan := result.plan) is None:
@@ -100,14 +98,8 @@ def draw(result: Result, *panels: Any) -> None:
                 label=label if axes is panels[0] else None,
             )  # fmt: skip
             for place, share, row in zip(at, shares, rows.values(), strict=True):
-                axes.plot([share * (1 - row["gap"]), share], [place, place], color="black", linewidth=1.2)
-        axes.axvline(1, color="0.4", linewidth=0.8)
-        axes.set_yticks(range(len(NETWORKS)), NETWORKS if axes is panels[0] else [""] * len(NETWORKS), fontsize=8)
-        axes.set_ylim(len(NETWORKS) - 0.4, -0.6)
-        axes.set_xlim(0, 1.08)
-        axes.tick_params(labelsize=8)
-        axes.set_xlabel("EDP / EDP layer by layer", fontsize=9)
-        axes.set_title(title(machine), fontsize=9)
+                gap_line(axes, place, share, row["gap"])
+        share_axes(axes, NETWORKS, title(machine), "EDP / EDP layer by layer", 1.08, named=axes is panels[0])
     panels[0].plot([], [], color="black", linewidth=1.2, label="down to what no plan is below")
     panels[0].figure.legend(fontsize=8, frameon=False, loc="outside lower center", ncols=3)
 

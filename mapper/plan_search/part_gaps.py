@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..networks import PlanCosts
-from ..problem import Point
 from .goal import PlanGoal
-from .prices import Floor
 from .search import PlanSearch
 from .states import nameless
 
@@ -33,10 +31,6 @@ def part_gaps(search: PlanSearch, plan: PlanCosts, goal: PlanGoal, slopes: Seque
             gaps.append(None)
             continue
         beside = plan.cycles - count * part.layers.cycles, plan.energy_pj - count * part.layers.energy_pj
-        gaps.append(max(0.0, 1 - _least(price.floor, count, beside, goal, slopes) / value))
+        proven = price.floor.envelope(slopes, count, beside)
+        gaps.append(max(0.0, 1 - proven.least(goal.objective, goal.limits).value / value))
     return tuple(gaps)
-
-
-def _least(floor: Floor, count: int, beside: Point, goal: PlanGoal, slopes: Sequence[float]) -> float:
-    """The least value of the plan within the limits, where executions of one part need `floor` each."""
-    return floor.envelope(slopes, count, beside).least(goal.objective, goal.limits).value

@@ -21,9 +21,7 @@ class Decision:
     costs: PartCosts  # once
     alone: tuple[PartCosts, ...]  # once: of its layers and operations one by one
     saved: float  # by all its occurrences, as a share of the objective of the layers one by one
-    gap: (
-        float | None
-    )  # by how much less the plan may cost with another choice for it alone, as a share; None: not known
+    gap: float | None  # by how much less, as a share, the plan may cost with another choice for it; None: not known
 
     @property
     def alone_pj(self) -> float:

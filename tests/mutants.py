@@ -84,8 +84,20 @@ MUTANTS = [
     Mutant(
         "a level always has an innermost loop",
         "mapper/bounds/relaxation.py",
-        "least = np.where(np.isinf(value(self.still[level])), np.inf, 0.0)",
-        "least = np.full(n, np.inf)",
+        "products = {None: self.still[level]} | self.loops[level]",
+        "products = self.loops[level]",
+    ),
+    Mutant(
+        "of a level's innermost loops that which costs most counts",
+        "mapper/bounds/relaxation.py",
+        "reduce(np.minimum, (convert(*case) for case in cases))",
+        "reduce(np.maximum, (convert(*case) for case in cases))",
+    ),
+    Mutant(
+        "the innermost loops of two levels add their cycles twice",
+        "mapper/bounds/loop_sums.py",
+        "if other != level)",
+        "if True)",
     ),
     Mutant(
         "a tile takes more of a capacity than it does",

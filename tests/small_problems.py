@@ -52,6 +52,13 @@ def small_machines(draw, bandwidths=True):
     return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
 
 
+def slowed(draw, arch):
+    """A machine whose every level may be slow."""
+    rate = st.sampled_from([None, 0.3, 0.7, 1.0, 2.5])
+    levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in arch.levels)
+    return replace(arch, levels=levels)
+
+
 @st.composite
 def _loops(draw, spatial, pinned):
     """A constraint of one slot, of any kind; `pinned`: nothing, or all of some dims, is here."""

@@ -130,8 +130,7 @@ def _charge_bound(charge: MovementCost, products: Products) -> ChargeBound:
     for level in range(charge.child):
         inside = (level,) * len(group.workload.dims)
         any_order.append(tuple(_words(charge, products, inside, rank) for rank in changing))
-        # only the energy of words depends on innermost loops
-        innermost.append({} if charge.mean else _by_innermost(charge, products, level, changing))
+        innermost.append(_by_innermost(charge, products, level, changing))
     return replace(coarse, ranks=numbers, any_order=tuple(any_order), innermost=tuple(innermost))
 
 

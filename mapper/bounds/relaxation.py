@@ -12,6 +12,7 @@ for the set, so the bound holds for the set; of a single chain per dim it is mos
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, partial, reduce
 
 import numpy as np
 
@@ -21,10 +22,12 @@ from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound
 from .charges import charges, flows
 from .dim_groups import DimGroup
+from .loop_sums import Allowed, LoopSum
 from .products import Product, Shape, Value
 from .terms import Terms
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
+Convert = Callable[[Floats, Floats], Floats]  # energy and cycles -> a value that grows with both # (set,) each
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,17 @@ class Bound:
     energy_pj: Floats
     cycles: Floats
     possible: Bools  # False: no mapping in it is valid
+    # per level, of each innermost loop that may be there: the energy and cycles of the mappings with it
+    by_loop: Sequence[Sequence[tuple[Floats, Floats]]] = ()
+
+    def value(self, values: Floats, convert: Convert) -> Floats:
+        """Bound a value that grows with energy and cycles: at least `values`, `convert` makes it of both. # (set,)
+
+        A mapping has one innermost loop at each level, or none: both its energy and its cycles are those with it.
+        """
+        for cases in self.by_loop:
+            values = np.maximum(values, reduce(np.minimum, (convert(*case) for case in cases)))
+        return np.where(self.possible, values, np.inf)
 
 
 @dataclass(eq=False)
@@ -75,24 +89,31 @@ class Relaxation:
                 products[ids] = outer * pick(len(ids) - 1, ids[-1])
             return products[ids]
 
-        cycles = value(self.cycles)
-        for _, flow in self.flows:  # a level's busiest instance takes as long as its words over its bandwidth
-            needed = sum((charge.energy(value, n)[0] for charge in flow), np.zeros(n))
-            cycles = np.maximum(cycles, np.ceil(needed * (1 - ROUNDING)))
-        energy = np.full(n, self.compute_pj) + self.leak_pj * cycles
-        extra = [{d: np.zeros(n) for d in loops} for loops in self.loops]
-        for charge in self.charges:
-            least, additions = charge.energy(value, n)
-            energy += least
-            for level, d, more in additions:
-                extra[level][d] += more
-        for level, by_dim in enumerate(extra):
-            if by_dim and any(extra_pj.any() for extra_pj in by_dim.values()):
-                least = np.where(np.isinf(value(self.still[level])), np.inf, 0.0)
-                for d, extra_pj in by_dim.items():
-                    least = np.minimum(least, np.where(np.isinf(value(self.loops[level][d])), np.inf, extra_pj))
-                energy += least
-        return Bound(energy, cycles, self._possible(value, n))
+        allowed = cache(partial(self._allowed, value))
+        steps, flows = value(self.cycles), [LoopSum.of(flow, allowed, value, n) for _, flow in self.flows]
+        words, none = LoopSum.of(self.charges, allowed, value, n), np.zeros(n)
+        cycles = _slowest(steps, [flow.total(none) for flow in flows])
+        by_loop = []
+        for level in sorted({level for flow in flows for level in flow.least_added}):
+            cases = [
+                (d, absent, _slowest(steps, [flow.with_loop(none, level, d) for flow in flows]))
+                for d, absent in allowed(level).items()
+            ]
+            if any((slower > cycles).any() for _, _, slower in cases):  # else energy alone says as much
+                by_loop.append(
+                    [(words.with_loop(self._paid(slower), level, d) + absent, slower) for d, absent, slower in cases]
+                )
+        return Bound(words.total(self._paid(cycles)), cycles, self._possible(value, n), by_loop)
+
+    def _paid(self, cycles: Floats) -> Floats:
+        """The energy of the MACs, and of the leakage in so many cycles. # (set,)"""
+        paid = np.full(np.shape(cycles), self.compute_pj)
+        return paid + self.leak_pj * cycles if self.leak_pj else paid  # cycles may be infinite
+
+    def _allowed(self, value: Value, level: int) -> Allowed:
+        """What the innermost loop of a level may be, for each set."""
+        products = {None: self.still[level]} | self.loops[level]
+        return {d: np.where(np.isinf(value(product)), np.inf, 0.0) for d, product in products.items()}
 
     def bound_of_all(self) -> Bound:
         """Bound all combinations of rows together, by the least entry of each column. # (1,)"""
@@ -173,3 +194,9 @@ class Relaxation:
         for most, loops in self.most_loops:
             possible &= value(loops) <= 2.0**most
         return possible
+
+
+def _slowest(steps: Floats, flows: Sequence[Floats]) -> Floats:
+    """The cycles of the loops, and of flows: a level's busiest instance takes as long as its words over its bandwidth.
+    # (set,)"""
+    return reduce(np.maximum, (np.ceil(flow * (1 - ROUNDING)) for flow in flows), steps)

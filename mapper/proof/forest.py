@@ -78,7 +78,7 @@ class Forest:
         """Bound each node from below; inf where no mapping in it is valid. # (node,)"""
         relaxed = self.relaxed(nodes)
         values = self.incumbents.bound_value(relaxed.energy_pj, relaxed.cycles, self.products(nodes))
-        return np.where(relaxed.possible, values, np.inf)
+        return relaxed.value(values, self.incumbents.bound_value)
 
     def weighted(self, nodes: Ints) -> Floats:
         """Bound the single objective of each node from below by weighted products. # (node,)"""

@@ -127,7 +127,7 @@ class KeepChoice:
     @property
     def _by_columns(self) -> float:
         values = self.incumbents.bound_value(self.bound.energy_pj, self.bound.cycles)
-        return float(values[0]) if self.bound.possible[0] else np.inf
+        return float(self.bound.value(values, self.incumbents.bound_value)[0])
 
     @property
     def open(self) -> int:

@@ -112,7 +112,8 @@ class LocalSearch:
         bound = relaxed.bound(
             lambda g, column: relaxed.columns[g][column][where[g] if g in where else rows[g : g + 1]], n
         )
-        return np.where(bound.possible, self.leaves.incumbents.bound_value(bound.energy_pj, bound.cycles), np.inf)
+        values = self.leaves.incumbents.bound_value(bound.energy_pj, bound.cycles)
+        return bound.value(values, self.leaves.incumbents.bound_value)
 
     # A front
 

@@ -13,7 +13,7 @@ from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written
 from ruby_map.mapper.bounds.dim_groups import grouped
 from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
-from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
+from ruby_map.mapper.certificate.checker.bounds import LeastCosts
 from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
 from ruby_map.mapper.certificate.checker.chains import tied_dims
 from ruby_map.mapper.certificate.checker.columns import Columns
@@ -147,10 +147,16 @@ def test_its_bounds_are_below_every_mapping(problem, seed):
     for one in map(batch.take, np.arange(len(batch))[:, None]):
         columns = Columns(own, one.keep[0])
         rows = rows_of(own, one)
-        energy, cycles = energy_and_cycles(columns, lambda ids, c=columns, r=rows: value_of(c, ids, r), 1)
+        least = LeastCosts(columns, lambda ids, c=columns, r=rows: value_of(c, ids, r), 1)
         found = evaluate(one, table, own.costs, recount(one))
-        assert cycles[0] <= found.cycles[0] * (1 + 1e-12)
-        assert energy[0] <= found.energy_pj[0] * (1 + 1e-12) or validity(one)[0] != 0
+        energy_pj, cycles = found.energy_pj[0] * (1 + 1e-9), found.cycles[0] * (1 + 1e-9)
+        assert least.cycles[0] <= cycles
+        assert least.energy_pj[0] <= energy_pj or validity(one)[0] != 0
+        for beyond in (
+            lambda pj, took, most=energy_pj * cycles: pj * took > most,
+            lambda pj, took, most_pj=energy_pj, most=cycles: (pj > most_pj) | (took > most),
+        ):
+            assert validity(one)[0] != 0 or not least.settled(beyond)[0]
 
 
 def rows_of(problem, one):

@@ -16,7 +16,7 @@ from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper.certificate import GroupProof
 from ruby_map.mapper.certificate.checker import Refused
-from ruby_map.mapper.certificate.checker.bounds import energy_and_cycles
+from ruby_map.mapper.certificate.checker.bounds import LeastCosts
 from ruby_map.mapper.certificate.checker.columns import Columns
 from ruby_map.mapper.certificate.checker.groups import verify_group
 from ruby_map.mapper.certificate.checker.groups.extents import fewest_words
@@ -152,8 +152,8 @@ def test_bounds_of_many_sizes_are_those_of_single_layers(family, data):
             def least(product, columns=columns):
                 return np.array([np.prod([columns.columns[g][c].min() for g, c in enumerate(product)])])
 
-            pj, took = energy_and_cycles(columns, least, 1)
-            bounds.append((pj[0], took[0]))
+            own = LeastCosts(columns, least, 1)
+            bounds.append((own.energy_pj[0], own.cycles[0]))
         steps = least_steps(machine, single, np.array([single.sizes]))[0]
         assert energy[at] == pytest.approx(min(pj for pj, _ in bounds), rel=1e-12)
         possible = [max(took, steps) for pj, took in bounds if np.isfinite(pj)]

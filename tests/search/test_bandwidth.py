@@ -1,7 +1,5 @@
 """Bandwidths in bounds and proofs: what compulsory traffic takes is no gap, and a bound that is too high is noticed."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +22,7 @@ from ..small_problems import (
     constrained_machines,
     figures,
     problems,
+    slowed,
 )
 
 KEPT = frozenset({"Weights", "Inputs", "Outputs"})
@@ -90,9 +89,7 @@ def test_a_certificate_does_not_hold_for_a_faster_memory():
 def slow_problems(draw):
     """Problems whose every level may be slow."""
     space, table, objective, costs = draw(problems(constrained_machines(), 400))
-    rate = st.sampled_from([None, 0.3, 0.7, 1.0, 2.5])
-    levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in space.arch.levels)
-    space = Mapspace(replace(space.arch, levels=levels), space.workload, space.remainders, distinct=True)
+    space = Mapspace(slowed(draw, space.arch), space.workload, space.remainders, distinct=True)
     return space, draw(st.sampled_from([table, draw(figures(space.arch))])), objective, costs
 
 

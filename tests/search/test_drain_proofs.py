@@ -20,10 +20,11 @@ from ..searches import a_poor_beginning, optimal
 DRAINS = Charges(drain_reads=True)
 
 
-def table(dram, glb):
-    """Read, write and update energies of two levels."""
-    rows = [LevelEnergy(name, *pj, 0.0, 1.0, "given") for name, pj in (("DRAM", dram), ("GLB", glb))]
-    return EnergyTable("two", tuple(rows), ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+def table(*levels):
+    """Read, write and update energies of two levels, or three."""
+    names = ("DRAM", "GLB", "RF")
+    rows = [LevelEnergy(name, *pj, 0.0, 1.0, "given") for name, pj in zip(names, levels, strict=False)]
+    return EnergyTable("given", tuple(rows), ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
 
 
 def test_the_best_loop_order_passes_up_few_words():
@@ -60,7 +61,12 @@ def certified(sizes, axes, objective, figures, **bandwidths):
     """A layer on a machine of two levels whose proof counts drained words, with its certificate."""
     glb = Storage("GLB", "SRAM", capacity_bits=16 * bandwidths.pop("words"), keep=frozenset("ABZ"), fanout=axes)
     dram = Storage("DRAM", "DRAM", read_bandwidth=bandwidths.get("dram"))
-    arch = Architecture("two", (dram, replace(glb, read_bandwidth=bandwidths["glb"])), Compute("MAC", "intmac"))
+    return certified_on((dram, replace(glb, read_bandwidth=bandwidths["glb"])), sizes, objective, figures)
+
+
+def certified_on(levels, sizes, objective, figures):
+    """The same on a machine of these levels."""
+    arch = Architecture("given", levels, Compute("MAC", "intmac"))
     space = Mapspace(arch, matmul(*sizes), "pfm", distinct=True)
     options = SearchOptions(strategy="optimal", objective=objective, certify=True)
     with a_poor_beginning():
@@ -80,7 +86,14 @@ def test_a_certificate_needs_the_drained_words_of_each_flow(monkeypatch):
 
 def test_a_certificate_needs_the_drained_words_of_each_loop_order(monkeypatch):
     """Without them single combinations are no slower than the best in every order."""
-    proof = certified((2, 3, 4), (), "edp", table((10.0, 0.0, 3.0), (3.0, 10.0, 3.0)), glb=1.0, dram=1.0, words=10)
+    keep = frozenset("ABZ")
+    levels = (
+        Storage("DRAM", "DRAM", read_bandwidth=0.5),
+        Storage("GLB", "SRAM", capacity_bits=16 * 12, keep=keep, read_bandwidth=1.0),
+        Storage("RF", "regfile", capacity_bits=16 * 4, keep=keep, read_bandwidth=2.0),
+    )
+    figures = table((10.0, 3.0, 10.0), (0.0, 10.0, 10.0), (0.0, 0.0, 3.0))
+    proof = certified_on(levels, (3, 3, 4), "edp", figures)
     own = orders.evaluate
     without = lambda batch, table, costs, counts: replace(own(batch, table, costs, counts), counts=counts)  # noqa: E731
     monkeypatch.setattr(orders, "evaluate", without)

@@ -38,6 +38,7 @@ from ..small_problems import (
     cost_options,
     figures,
     problems,
+    slowed,
     small_machines,
 )
 from ..strategies import convolutions, matmuls
@@ -135,6 +136,36 @@ def test_bound_is_below_every_mapping(data):
         assert bound.cycles[0] <= found.cycles[0] * (1 + 1e-12)
         assert bound.energy_pj[0] <= found.energy_pj[0] * (1 + 1e-12)
         assert bound.possible[0] or validity(one)[0] != 0
+
+
+@settings(max_examples=500 if DEEP else 10)
+@given(st.data())
+def test_energy_and_cycles_are_bounded_together(data):
+    """In sets of chains, where any level may be slow: no mapping has less of what grows with both."""
+    arch = slowed(data.draw, data.draw(small_machines()))
+    space = Mapspace(
+        arch, data.draw(st.one_of(matmuls(12), convolutions(7))), data.draw(st.sampled_from(["ruby", "pfm"]))
+    )
+    table, costs = data.draw(figures(arch)), data.draw(cost_options((0.0,)))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    batch, few = space.sample(rng, 30), data.draw(st.sampled_from([0, 1, 5]))
+    tables = tuple(every_chain(chains) for chains in space.chains)
+    groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+    for one in map(batch.take, np.flatnonzero(validity(batch) == 0)[:, None]):
+        relaxed, own = Relaxation(groups, table, one.keep[0], costs), rows_of(groups, one)
+        rows = [np.append(rng.integers(0, len(group), few), row) for group, row in zip(groups, own, strict=True)]
+        bound = relaxed.bound(
+            lambda g, column, at=relaxed.columns, rows=rows: at[g][column][rows[g]].min(keepdims=True), 1
+        )
+        found = evaluate(one, table, costs, recount(one))
+        energy_pj, cycles = max(float(found.energy_pj[0]), 1e-6), float(found.cycles[0])
+        for convert in (
+            lambda pj, took: np.maximum(pj, 1e-6) * took,
+            lambda pj, took, slope=energy_pj / cycles: pj + slope * took,
+            lambda pj, took, energy_pj=energy_pj, cycles=cycles: np.maximum(pj / energy_pj, took / cycles),
+        ):
+            least = bound.value(convert(bound.energy_pj, bound.cycles), convert)
+            assert least[0] <= convert(energy_pj, cycles) * (1 + 1e-9)
 
 
 def at(relaxed, rows):

@@ -89,8 +89,6 @@ class Columns:
         changing, innermost = [], []
         for level in range(charge.child):
             changing.append({r: self._moved(charge, [level] * dims, r) for r in ranks})
-            if charge.mean:  # only the energy of words depends on innermost loops
-                continue
             at = {d: r for r in ranks for d in self._dims_of(charge.tensor.ranks[r]) if self._ever_loops(d, level)}
             innermost.append({d: self._moved(charge, self._inside(d, level), r, (d, level)) for d, r in at.items()})
         return Words(charge, self._moved(charge, [0] * dims), tuple(changing), tuple(innermost), first)

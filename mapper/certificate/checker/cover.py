@@ -15,7 +15,7 @@ import numpy as np
 
 from ...mapping import Bools, Floats, Ints
 from ..format import BOUNDED, EVALUATED, WEIGHED, Choice, Tree
-from .bounds import energy_and_cycles
+from .bounds import LeastCosts
 from .claim import Claim
 from .columns import Columns, Product
 from .orders import Orders
@@ -35,10 +35,10 @@ class Verdicts:
 
     def bounded(self, boxes: Ints) -> Bools:
         """Test whether the least entries of the columns rule out each set. # (set,)"""
-        return self.claim.settled(*self._costs(boxes))
+        return self._costs(boxes).settled(self.claim.settled)
 
-    def _costs(self, boxes: Ints) -> tuple[Floats, Floats]:
-        """Bound energy and cycles of each set by the least entries of the columns. # (set,) each"""
+    def _costs(self, boxes: Ints) -> LeastCosts:
+        """Bound energy and cycles of each set by the least entries of the columns."""
         known: dict[Product, Floats] = {(): np.ones(len(boxes))}
 
         def value(product: Product) -> Floats:
@@ -47,7 +47,7 @@ class Verdicts:
                 known[product] = value(product[:-1]) * self._low(g)[product[g]][boxes[:, g]]
             return known[product]
 
-        return energy_and_cycles(self.columns, value, len(boxes))
+        return LeastCosts(self.columns, value, len(boxes))
 
     def _low(self, g: int) -> list[Floats]:
         """Return the least entries of each column of group g. # (node,) each"""
@@ -77,8 +77,8 @@ class Verdicts:
         Raises Refused where a set has several combinations.
         """
         rows = self.sets.single(boxes)
-        energy, cycles = self._costs(boxes)
-        settled = self.claim.settled(energy, cycles)
+        costs = self._costs(boxes)
+        settled = costs.settled(self.claim.settled)
         unsettled = np.flatnonzero(~settled)
         chains = np.zeros((len(unsettled), len(self.columns.workload.dims)), np.int64)
         for group, group_rows in zip(self.columns.groups, rows, strict=True):
@@ -86,7 +86,7 @@ class Verdicts:
                 chains[:, d] = group.rows[d][group_rows[unsettled]]
         if len(unsettled):
             settled[unsettled] = Orders(self.columns.problem, self.columns.keep, chains).settled(
-                self.claim.settled, cycles[unsettled]
+                self.claim.settled, costs.cycles[unsettled]
             )
         return settled
 

@@ -18,7 +18,7 @@ from .....energy import EnergyTable
 from .....workloads import Workload
 from ....mapping import Floats, Ints
 from ....problem import Charges
-from ..bounds import energy_and_cycles
+from ..bounds import LeastCosts
 from ..chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from ..charges import leakage_pj
 from ..columns import Columns, Product
@@ -143,10 +143,10 @@ class StageBounds:
             columns.macs_pj = columns.leak_pj = 0.0
             for part in np.array_split(np.arange(prod(shape)), max(1, -(-prod(shape) // AT_ONCE))):
                 at = np.unravel_index(part, shape) if shape else ()
-                pj, took = energy_and_cycles(columns, _value(columns, problem, at, len(part)), len(part))
+                least = LeastCosts(columns, _value(columns, problem, at, len(part)), len(part))
                 sizes = self._sizes(at, len(part))
-                took = np.maximum(took, least_steps(arch, self.layer, sizes))
-                pj = pj + mac_pj * sizes.prod(axis=1, dtype=float) + leak_pj * took
+                took = np.maximum(least.cycles, least_steps(arch, self.layer, sizes))
+                pj = least.energy_pj + mac_pj * sizes.prod(axis=1, dtype=float) + leak_pj * took
                 took = np.where(np.isfinite(pj), took, np.inf)
                 energy[part], cycles[part] = np.minimum(energy[part], pj), np.minimum(cycles[part], took)
         return energy.reshape(shape), cycles.reshape(shape)

@@ -69,14 +69,14 @@ clean: ## remove .venv, caches and build outputs
 $(BIN)/python:
 	@python=$$(.ci/find-python) && echo "Setting up $(VENV) with $$python" && "$$python" -m venv --clear $(VENV)
 
-$(VENV)/.run: pyproject.toml | $(BIN)/python
+$(VENV)/.run: pyproject.toml mapper/bounds/kernels/_machine.c | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/.docs: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: pyproject.toml mapper/bounds/kernels/_machine.c | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $(VENV)/.run $@
 
-$(VENV)/.dev: pyproject.toml | $(BIN)/python
+$(VENV)/.dev: pyproject.toml mapper/bounds/kernels/_machine.c | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $(VENV)/.run $@

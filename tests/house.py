@@ -55,7 +55,18 @@ ROOMS: dict[str, set[str]] = {
     "schemas": {"mapping", "problem", "mapspace", "certificate", "fusion", "networks", "searchers", "store", "sweeps"},
     "codegen": {"mapping"},
     "commands": {
-        *("runtime", "mapping", "problem", "mapspace", "model", "certificate", "search", "searchers", "store"),
+        *(
+            "runtime",
+            "mapping",
+            "problem",
+            "mapspace",
+            "model",
+            "bounds",
+            "certificate",
+            "search",
+            "searchers",
+            "store",
+        ),
         *("report", "exploration", "comparison", "sweeps", "schemas", "codegen"),
     },
 }

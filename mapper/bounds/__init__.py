@@ -4,6 +4,7 @@ from .charges import MovementCost, charges, distribution_cost, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
+from .kernels import Engine, Program, engine
 from .limits import ObjectiveLimit, exceeds
 from .rank_words import RankTiles
 from .relaxation import Bound, Relaxation
@@ -14,14 +15,17 @@ __all__ = [
     "Bound",
     "MovementCost",
     "DimGroup",
+    "Engine",
     "Factors",
     "Geometric",
     "Ideal",
     "ObjectiveLimit",
+    "Program",
     "RankTiles",
     "Relaxation",
     "Terms",
     "charges",
+    "engine",
     "exceeds",
     "flows",
     "grouped",

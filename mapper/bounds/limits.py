@@ -25,7 +25,7 @@ class ObjectiveLimit:
 
 def exceeds(limits: Sequence[ObjectiveLimit], energy_pj: Floats, cycles: Floats, slack: float = 0.0) -> Bools:
     """Test which costs are above some limit by more than a relative `slack`. # (mapping,)"""
-    over = np.zeros(len(energy_pj), bool)
+    over = np.zeros(np.shape(energy_pj), bool)
     for limit in limits:
         over |= limit.objective.value(energy_pj, cycles) > limit.most * (1 + slack)
     return over

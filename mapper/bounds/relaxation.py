@@ -10,9 +10,10 @@ All is written as products of one column per group of dims. Of a set of chains t
 for the set, so the bound holds for the set; of a single chain per dim it is mostly the exact energy.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial, reduce
+from typing import Any, override
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound
 from .charges import charges, flows
 from .dim_groups import DimGroup
+from .kernels import Program, compiled
 from .loop_sums import Allowed, LoopSum
 from .products import Product, Shape, Value
 from .terms import Terms
@@ -77,7 +79,13 @@ class Relaxation:
             for flow in flows(self.arch, self.workload, self.keep, self.costs)
         ]
         self.still, self.loops = self._terms.still, self._terms.loops
+        self._programs: dict[Hashable, Program | None] = {}
         self._limits()
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: no programs, as there may be no compiled form there."""
+        return vars(self) | {"_programs": {}}
 
     def bound(self, pick: Pick, n: Shape) -> Bound:
         """The bound for `n` sets of chains, or for a grid of them of this shape, along which entries are broadcast."""
@@ -114,6 +122,20 @@ class Relaxation:
         """What the innermost loop of a level may be, for each set."""
         products = {None: self.still[level]} | self.loops[level]
         return {d: np.where(np.isinf(value(product)), np.inf, 0.0) for d, product in products.items()}
+
+    def program(self, convert: Convert, key: Hashable) -> Program | None:
+        """What computes the bound of a value for rows of each group, compiled; None where that cannot be.
+
+        `convert` makes the value of energy and cycles, the same for the same `key`.
+        """
+        if key not in self._programs:
+
+            def expression(load: Pick) -> list[Any]:
+                bound = self.bound(load, ())
+                return [bound.value(convert(bound.energy_pj, bound.cycles), convert)]
+
+            self._programs[key] = compiled(expression, len(self.groups))
+        return self._programs[key]
 
     def bound_of_all(self) -> Bound:
         """Bound all combinations of rows together, by the least entry of each column. # (1,)"""

@@ -26,6 +26,7 @@ from ..model import hops
 from ..model.nests import distinct_sums
 from .charges import MovementCost
 from .dim_groups import DimGroup
+from .kernels import take
 from .products import Product, Products, Shape, Value
 
 Reach = tuple[float, Product, tuple[Product, ...]]  # hops of a step, the bound, the bounds inside it on its axis
@@ -60,7 +61,7 @@ class Climbs:
     def least(self, value: Value, n: Shape) -> Floats:
         """The least climb, for `n` sets of chains. # (set,)"""
         used = np.clip(np.rint(1.0 / value(self.rows)), 1, len(self.by_rows) - 1).astype(np.int64)
-        mean = np.where(value(self.equal) > 0, self.by_rows[used], self.of_diagonals)
+        mean = np.where(value(self.equal) > 0, take(self.by_rows, used), self.of_diagonals)
         return np.maximum(np.maximum(mean, self.middle * value(self.cells)), _reached(self.reach, value, n))
 
 

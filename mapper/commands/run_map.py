@@ -12,6 +12,7 @@ from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
+from ..bounds import engine
 from ..certificate import is_certificate
 from ..exploration import (
     Request,
@@ -274,7 +275,8 @@ def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
 
 def _time() -> str:
     """The seconds since the command began: reading, proofs and pictures included, which the search line leaves out."""
-    return f"time         {time.monotonic() - BEGAN:.2f} s from start to end"
+    bounds = "compiled" if engine() == "compiled" else "computed by NumPy"
+    return f"time         {time.monotonic() - BEGAN:.2f} s from start to end, bounds {bounds}"
 
 
 def _keep(result: Result | NetworkResult, any_found: bool, checkpoint: Checkpoint) -> None:

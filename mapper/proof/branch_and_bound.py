@@ -24,6 +24,7 @@ from .proof_log import ProofLog
 OPENED = 4096  # nodes opened at once
 OPEN_STEPS = 8_000  # steps of opening nodes at once, for itself
 FIGURES_A_STEP = 8  # charges of groups of nodes that are bounded in a step
+EVALUATED = 256  # single combinations evaluated at once, if there are nodes to open meanwhile: fewer take as long
 DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes; with more, those with the highest bounds are opened first
 GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
@@ -118,7 +119,10 @@ class Branching:
         evaluate: Evaluate,
         proof_log: ProofLog | None = None,
     ) -> tuple[Ints, Floats, Coverage]:
-        """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage."""
+        """Divide nodes, evaluate or rule out the parts with single chains, and return the others, with coverage.
+
+        Few single combinations wait among the others until they are many, or all that is left.
+        """
         self.forest.check(OPEN_STEPS + len(nodes) * self.forest.figures // FIGURES_A_STEP)
         single, limit = self.forest.single(nodes), best() * (1 - ROUNDING)
         parts, below, owner, along = self._parts(nodes[~single], bounds[~single], limit)
@@ -126,12 +130,16 @@ class Branching:
             proof_log.divide(nodes[~single], along, parts, owner)
         nodes, bounds = np.concatenate([nodes[single], parts]), np.concatenate([bounds[single], below])
         single, hope = self.forest.single(nodes), bounds < limit
-        coverage = Coverage(ruled_out=int((single & ~hope).sum()))
+        closed = single & ~hope
+        coverage = Coverage(ruled_out=int(closed.sum()))
         if proof_log:
-            proof_log.rule_out(nodes[single & ~hope], self.forest.weighted(nodes[single & ~hope]) >= limit)
-            proof_log.evaluate(nodes[single & hope])
-        coverage += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
-        return nodes[~single], bounds[~single], coverage
+            proof_log.rule_out(nodes[closed], self.forest.weighted(nodes[closed]) >= limit)
+        if (single & hope).sum() >= EVALUATED or not np.isfinite(limit) or not (hope & ~single).any():
+            if proof_log:
+                proof_log.evaluate(nodes[single & hope])
+            coverage += self._evaluate(nodes[single & hope], bounds[single & hope], evaluate)
+            closed = single
+        return nodes[~closed], bounds[~closed], coverage
 
     def _choose(self) -> Ints:
         bounds = self.state.bounds

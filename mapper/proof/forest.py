@@ -3,12 +3,12 @@
 A node here has a node in the tree of each group: it is the set of all combinations of their chains.
 """
 
-from functools import reduce
+from functools import cached_property, reduce
 from operator import mul
 
 import numpy as np
 
-from ..bounds import Bound, Relaxation
+from ..bounds import Bound, Program, Relaxation
 from ..mapping import Bools, Floats, Ints
 from .chain_tree import Tree, grow
 from .incumbents import Incumbents
@@ -76,9 +76,24 @@ class Forest:
 
     def bound(self, nodes: Ints) -> Floats:
         """Bound each node from below; inf where no mapping in it is valid. # (node,)"""
+        if self._program is not None:
+            values = self._program.run(self._packed, nodes[:, : len(self.trees)])[:, 0]
+            return reduce(np.maximum, self.products(nodes), values)
         relaxed = self.relaxed(nodes)
         values = self.incumbents.bound_value(relaxed.energy_pj, relaxed.cycles, self.products(nodes))
         return relaxed.value(values, self.incumbents.bound_value)
+
+    @cached_property
+    def _program(self) -> Program | None:
+        """What bounds nodes in place of NumPy, if there is a compiled form; a front changes as the proof goes on."""
+        key = self.incumbents.valued_by
+        return None if key is None else self.relaxation.program(self.incumbents.bound_value, key)
+
+    @cached_property
+    def _packed(self) -> list[Floats]:
+        """The entries that the program needs, per tree. # (node, column) each"""
+        assert self._program is not None
+        return [self._program.packed(g, tree.low) for g, tree in enumerate(self.trees)]
 
     def weighted(self, nodes: Ints) -> Floats:
         """Bound the single objective of each node from below by weighted products. # (node,)"""

@@ -9,7 +9,7 @@ incumbent may both be multiplied without passing the point. With reach 1 that in
 reach grows with energy and with cycles, so the reach of a lower bound is a bound for all mappings above it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import cycle, islice
@@ -46,6 +46,10 @@ class Incumbents(Protocol):
     @property
     def cutoff(self) -> float:
         """The limit of bound values: mappings not below it are of no use."""
+
+    @property
+    def valued_by(self) -> Hashable | None:
+        """What bound values depend on besides the bounds; None: they change with the best mappings."""
 
     def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Convert lower bounds to bound values, to compare with `cutoff`; with better incumbents they may grow.
@@ -96,6 +100,11 @@ class BestIncumbent:
     def weighed(self) -> tuple[Powers, ...]:
         """Those of the objective."""
         return (self.objectives[0].powers,)
+
+    @property
+    def valued_by(self) -> Hashable | None:
+        """The objective and the limits."""
+        return self.objectives[0], self.limits
 
     def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Return the objective; inf above a limit, with some room for rounding."""
@@ -187,6 +196,11 @@ class FrontIncumbents:
     def weighed(self) -> tuple[Powers, ...]:
         """Those of each axis, and of some products of both."""
         return WEIGHED
+
+    @property
+    def valued_by(self) -> Hashable | None:
+        """Nothing that stays."""
+        return None
 
     def bound_value(self, energy_pj: Floats, cycles: Floats, products: Sequence[Floats] = ()) -> Floats:
         """Compute the least reach of what is above each point and each product.

@@ -21,11 +21,11 @@ from ..search.outcome import Ended, Outcome, StageProof, Statistics
 from .all_choices import Waiting
 from .bounding import Bounding
 from .effort_used import EffortUsed
+from .front_search import FrontSearch
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .initial_evolution import Evolver, initial_evolution
 from .keep_choice import KeepChoice
 from .leaves import LeafEvaluator
-from .local_search import LocalSearch
 from .policy import (
     Action,
     Bound,
@@ -48,7 +48,6 @@ from .why_no_proof import why_no_proof
 from .wide_choice import FoldedChoice
 from .work import Work
 
-STARTS = 1  # mappings drawn at random and improved, beside the best
 BETWEEN = 2  # turns of a round for each generation of the evolution beside them
 
 
@@ -69,7 +68,9 @@ class Optimal:
         self.recorder = Recorder(Stop(None, time_limit=task.options.limits.seconds, effort=task.options.limits))
         self.effort = EffortUsed(task.options.limits, self.recorder)
         self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
-        self.local_search = LocalSearch(self.leaves)
+        self.front_search: FrontSearch | None = None
+        if isinstance(self.incumbents, FrontIncumbents):
+            self.front_search = FrontSearch(self.leaves, self.incumbents)
         self.evolver = Evolver(self.leaves)
         self.so_far = ProofSoFar(task, self.leaves, self.start.stages)
         self.rng = np.random.default_rng(task.options.seed)
@@ -153,18 +154,18 @@ class Optimal:
         return Standing(first, used_up=used_up, divisions=divisions, settled=self.evolver.settled)
 
     def _divide(self, action: Action[Waiting]) -> None:
-        """Open some sets of chains of a choice; evolution and local search have some of the steps."""
+        """Open some sets of chains of a choice; evolution, and of a front exchanges, have some of the steps."""
         match action:
             case Round(KeepChoice(rounds=Rounds() as rounds)):
                 self._round(rounds)
             case Branch(KeepChoice() as choice):
-                self.local_search.start(choice.relaxed, self.rng, STARTS)
+                self._search_front(choice)
                 choice.grow(certify=self.task.options.certify)
             case Evolve():
                 self.evolver.step()
             case Dive(KeepChoice() as choice):
                 choice.dive(self.leaves)
-                self.local_search.start(choice.relaxed, self.rng, 1)
+                self._search_front(choice)
             case Open(KeepChoice() as choice):
                 choice.step(self.leaves)
                 if goes_by_parts(choice, certify=self.task.options.certify):
@@ -172,6 +173,11 @@ class Optimal:
                     choice.divide(self.task)
             case _:
                 raise AssertionError(f"nothing is divided by {action}")
+
+    def _search_front(self, choice: KeepChoice) -> None:
+        """Improve the mappings of a front, where one is asked for."""
+        if self.front_search is not None:
+            self.front_search.start(choice.relaxed, self.rng)
 
     def _work[T](self, work: Work[T]) -> T:
         """Do a work piece by piece. Raises TimeUp where effort or time is used up."""

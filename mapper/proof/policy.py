@@ -67,7 +67,7 @@ class Unfold[C]:
 
 @dataclass(frozen=True)
 class Branch[C]:
-    """Look for better mappings in a choice, then divide it for the first time."""
+    """Divide a choice for the first time."""
 
     choice: C
 
@@ -81,7 +81,7 @@ class Open[C]:
 
 @dataclass(frozen=True)
 class Dive[C]:
-    """Follow the best nodes of a choice down to mappings, and improve these."""
+    """Follow the best nodes of a choice down to mappings."""
 
     choice: C
 

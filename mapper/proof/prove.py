@@ -96,7 +96,7 @@ def prove_sum(
     if near is None:
         return Stages(task, observers).run()
     proof = Optimal(task, observers, Start(near, root_only=root_only))
-    proof.local_search.active = proof.evolver.active = False
+    proof.evolver.active = False
     return proof.run()
 
 

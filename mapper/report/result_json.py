@@ -5,6 +5,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from ..bounds import engine
 from ..mapping import write_mapping
 from ..model.figures import level_figures, plain
 from ..search.outcome import Statistics
@@ -160,6 +161,7 @@ def _search_json(statistics: Statistics, strategy: str | None) -> Json:
         "invalid": dict(statistics.invalid),
         "steps": statistics.steps,
         "seconds": statistics.seconds,
+        "bounds": engine(),
         "ended_by": statistics.stopped_by or None,
     }
 

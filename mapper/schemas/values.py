@@ -114,6 +114,8 @@ class Search(Output):
     """Steps of its proofs, counted."""
     seconds: Amount
     """Seconds of the search; of a network the sum over its layers."""
+    bounds: Literal["compiled", "plain"]
+    """How the bounds of proofs are computed here: compiled, or plainly by NumPy; both give the same."""
     ended_by: str | None
     """The rule that ended it."""
 

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
+from ruby_map.mapper.bounds import engine
 from ruby_map.mapper.bounds.ideal import ideal
 from ruby_map.mapper.exploration.diagnose import hint
 from ruby_map.mapper.mapping.batch import MappingBatch
@@ -186,7 +187,7 @@ def test_json_has_the_agreed_keys(example):
     assert list(found["levels"]["Buffer"]["tensors"]["A"]) == ["tile_words", "reads", "fills", "updates", "energy_pj"]
     assert found["search"] == {
         "strategy": None, "evaluated": 10, "valid": 4, "invalid": {"capacity": 5, "fanout": 1, "utilization": 0},
-        "seconds": 0.5, "ended_by": "victory", "steps": 0}  # fmt: skip
+        "seconds": 0.5, "bounds": engine(), "ended_by": "victory", "steps": 0}  # fmt: skip
 
 
 def test_json_adds_up(example):

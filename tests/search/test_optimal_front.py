@@ -19,10 +19,10 @@ from ruby_map.mapper.proof import incumbents as aims
 from ruby_map.mapper.proof import optimal as optimal_file
 from ruby_map.mapper.proof.branch_and_bound import Branching
 from ruby_map.mapper.proof.effort_used import EffortUsed
+from ruby_map.mapper.proof.front_search import FrontSearch
 from ruby_map.mapper.proof.incumbents import FrontIncumbents
 from ruby_map.mapper.proof.initial_evolution import Evolver
 from ruby_map.mapper.proof.leaves import LeafEvaluator
-from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.report.front import exact_front
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
@@ -74,7 +74,7 @@ def found_by(outcome, table, costs=None):
 def hardly_any_first_look():
     """A poor beginning: branch and bound must find the front itself."""
     with a_poor_beginning() as patch:
-        patch.setattr("ruby_map.mapper.proof.local_search.DRAWN", 3)
+        patch.setattr("ruby_map.mapper.proof.front_search.DRAWN", 3)
         yield
 
 
@@ -185,7 +185,7 @@ def test_stopped_early_it_says_what_is_proven(monkeypatch):
     true = found_by(optimal(space, table, OPTIONS), table)
     monkeypatch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 64)
     begin_poorly(monkeypatch)
-    monkeypatch.setattr("ruby_map.mapper.proof.local_search.EXCHANGED", 1)
+    monkeypatch.setattr("ruby_map.mapper.proof.front_search.EXCHANGED", 1)
     for steps in (1, 50, 150, 280, 310):
         calls = iter(range(steps))
         with monkeypatch.context() as patch:
@@ -219,7 +219,7 @@ def test_stopped_early_where_nothing_costs_energy(monkeypatch):
     begin_poorly(monkeypatch)
     monkeypatch.setattr("ruby_map.mapper.proof.branch_and_bound.OPENED", 2)
     monkeypatch.setattr(Branching, "dive", lambda *_: None)
-    monkeypatch.setattr(LocalSearch, "start", lambda *_: None)
+    monkeypatch.setattr(FrontSearch, "start", lambda *_: None)
     monkeypatch.setattr(optimal_file.Optimal, "_tell", lambda *_, **__: _interrupt(calls) or 0.0)
     early = optimal(space, table, OPTIONS)
     assert early.statistics.interrupted
@@ -234,7 +234,7 @@ def test_time_is_up_at_the_first_mapping_where_nothing_costs_energy(monkeypatch)
     (space, table), ends, settle = free_energy(read_bandwidth=0.05), [False], LeafEvaluator._settle
     monkeypatch.setattr(Evolver, "quiet", True)
     monkeypatch.setattr(Evolver, "settled", True)
-    monkeypatch.setattr(LocalSearch, "start", lambda *_: None)
+    monkeypatch.setattr(FrontSearch, "start", lambda *_: None)
 
     def late(self, *given):
         ends[0] = True

@@ -28,7 +28,7 @@ from ..small_problems import best_of_all, problems
 from .test_bandwidth import two_instances
 
 TABLES = {"Optimal._work", "Products.of", "_Increment.overlap"}  # before the mapspace as a whole is bounded
-BRANCHING = {"LocalSearch._bounds", "LocalSearch._drawn", "Forest.check", "grow"}
+BRANCHING = {"Forest.check", "grow"}
 ASCENT = {"Geometric._least", "Geometric._logs", "Ascent._look"}
 STOPPED = {TimeUp: "time limit", KeyboardInterrupt: "interrupted"}
 

@@ -14,7 +14,6 @@ from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, policy, rounds
 from ruby_map.mapper.proof.leaves import LeafEvaluator
-from ruby_map.mapper.proof.local_search import LocalSearch
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
 from ruby_map.workloads import shaped
@@ -34,6 +33,7 @@ def many_parts(patience=2, opened=2, whole=0):
         patch.setattr(policy, "ALONE", 0)
         patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the parts must find the best
         patch.setattr(branch_and_bound, "OPENED", opened)
+        patch.setattr(branch_and_bound, "EVALUATED", max(1, opened // 16))
         patch.setattr(rounds, "MOST", opened)
         patch.setattr(rounds, "NODES", 2 * opened)
         patch.setattr(rounds, "FEWEST", max(1, opened // 8))
@@ -198,7 +198,6 @@ def test_ctrl_c_closes_no_part_whose_mapping_is_lost(machine):
 
         calls[0] = 0
         with many_parts(4, 4) as patch:
-            patch.setattr(LocalSearch, "start", lambda *_: None)
             patch.setattr(LeafEvaluator, "add", add)
             found = optimal(space, table, OPTIMAL)
         if not found.statistics.interrupted:
@@ -222,7 +221,6 @@ def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
         return real(self, turn, left, ended)
 
     with many_parts(2**8, 2**6) as patch:
-        patch.setattr(LocalSearch, "start", lambda *_: None)
         patch.setattr(part_search.PartSearch, "search", search)
         found = optimal(space, table, OPTIMAL)
     assert found.statistics.interrupted

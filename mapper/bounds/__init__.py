@@ -4,15 +4,19 @@ from .charges import MovementCost, charges, distribution_cost, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
-from .kernels import Engine, Program, engine
+from .kernels import Bounding, Engine, Program, engine
 from .limits import ObjectiveLimit, exceeds
 from .rank_words import RankTiles
 from .relaxation import Bound, Relaxation
+from .set_ascent import Ascended, SetAscent
 from .terms import Terms
+from .weighted_terms import WeightedTerms
 from .wires import word_pj
 
 __all__ = [
+    "Ascended",
     "Bound",
+    "Bounding",
     "MovementCost",
     "DimGroup",
     "Engine",
@@ -23,7 +27,9 @@ __all__ = [
     "Program",
     "RankTiles",
     "Relaxation",
+    "SetAscent",
     "Terms",
+    "WeightedTerms",
     "charges",
     "engine",
     "exceeds",

@@ -23,7 +23,7 @@ from ..problem import ROUNDING, Charges
 from .charge_bounds import ChargeBound
 from .charges import charges, flows
 from .dim_groups import DimGroup
-from .kernels import Program, compiled
+from .kernels import Bounding, PlainBounds, Program, compiled
 from .loop_sums import Allowed, LoopSum
 from .products import Product, Shape, Value
 from .terms import Terms
@@ -129,13 +129,17 @@ class Relaxation:
         `convert` makes the value of energy and cycles, the same for the same `key`.
         """
         if key not in self._programs:
-
-            def expression(load: Pick) -> list[Any]:
-                bound = self.bound(load, ())
-                return [bound.value(convert(bound.energy_pj, bound.cycles), convert)]
-
-            self._programs[key] = compiled(expression, len(self.groups))
+            self._programs[key] = compiled(lambda load: [self._value(load, (), convert)], len(self.groups))
         return self._programs[key]
+
+    def bounding(self, convert: Convert, key: Hashable) -> Bounding:
+        """The same, by NumPy where there is no program."""
+        program = self.program(convert, key)
+        return PlainBounds(lambda pick, n: self._value(pick, n, convert)) if program is None else program
+
+    def _value(self, pick: Pick, n: Shape, convert: Convert) -> Any:
+        bound = self.bound(pick, n)
+        return bound.value(convert(bound.energy_pj, bound.cycles), convert)
 
     def bound_of_all(self) -> Bound:
         """Bound all combinations of rows together, by the least entry of each column. # (1,)"""

@@ -19,6 +19,7 @@ from .certify import kept_names
 from .chain_groups import rows_of
 from .coarse_bound import LONG, CoarseBound, CoarseBounds
 from .forest import Forest
+from .halving import Halving
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
 from .long_lists import LongList
@@ -42,7 +43,8 @@ class KeepChoice:
     incumbents: Incumbents
     weighing: tuple[Geometric, ...] = ()  # for sharper bounds: one for each of the powers that the incumbents weigh
     branching: Branching | None = None
-    rounds: Rounds | None = None  # in place of `branching` once that takes long
+    rounds: Rounds | None = None  # in place of `branching` once that takes long,
+    halving: Halving | None = None  # and beside it: each is a proof of its own
     looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
     coarse_bound: CoarseBound | None = None  # what left these chains of long lists
 
@@ -103,6 +105,8 @@ class KeepChoice:
         whole = Part(remaining, dict(geometric.known), branching.least, PATIENCE)
         search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
         self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.closed_coverage, branching.opened))
+        if isinstance(self.incumbents, BestIncumbent) and branching.forest.remaining.looks:
+            self.halving = Halving(geometric, remaining.rows, self.incumbents, whole.known)
         self.branching = None
 
     def sharpen(self) -> None:
@@ -119,10 +123,21 @@ class KeepChoice:
     def least(self) -> float:
         """The bound value of all mappings left; inf where none is left."""
         if self.rounds is not None:
-            return self.rounds.least
+            return max(engine.least for engine in self._engines)
         if self.branching is not None:
             return self.branching.least
         return max(self._by_columns, self.sharper)
+
+    @property
+    def _engines(self) -> list[Rounds | Halving]:
+        """What searches the parts, that with the best bound first."""
+        engines = [engine for engine in (self.rounds, self.halving) if engine is not None]
+        return sorted(engines, key=lambda engine: -engine.least)
+
+    @property
+    def halves_next(self) -> bool:
+        """Whether halving has had fewer steps than rounds have."""
+        return self.halving is not None and self.rounds is not None and self.halving.steps < self.rounds.steps
 
     @property
     def _by_columns(self) -> float:
@@ -133,7 +148,7 @@ class KeepChoice:
     def open(self) -> int:
         """The number of open sets."""
         if self.rounds is not None:
-            return self.rounds.open
+            return self._engines[0].open
         return 1 if self.branching is None else len(self.branching.state.bounds)
 
     @property
@@ -147,7 +162,7 @@ class KeepChoice:
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
         gone = sum(narrowing.ruled_out for narrowing in (self.coarse_bound, self._narrowed) if narrowing is not None)
-        running = self.rounds or self.branching
+        running = self._engines[0] if self.rounds is not None else self.branching
         coverage = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
         return coverage + Coverage(ruled_out=gone)
 

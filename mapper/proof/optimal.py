@@ -22,6 +22,7 @@ from .all_choices import Waiting
 from .bounding import Bounding
 from .effort_used import EffortUsed
 from .front_search import FrontSearch
+from .halving import Halving
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .initial_evolution import Evolver, initial_evolution
 from .keep_choice import KeepChoice
@@ -34,6 +35,7 @@ from .policy import (
     End,
     Evolve,
     GiveUp,
+    Halve,
     Open,
     Round,
     Standing,
@@ -158,6 +160,8 @@ class Optimal:
         match action:
             case Round(KeepChoice(rounds=Rounds() as rounds)):
                 self._round(rounds)
+            case Halve(KeepChoice(halving=Halving() as halving)):
+                halving.step(self.leaves)
             case Branch(KeepChoice() as choice):
                 self._search_front(choice)
                 choice.grow(certify=self.task.options.certify)

@@ -39,6 +39,10 @@ class Waiting(Protocol):
     def opened(self) -> int:
         """The nodes opened so far."""
 
+    @property
+    def halves_next(self) -> bool:
+        """Whether halving is behind opening nodes, where both search its parts."""
+
 
 @dataclass(frozen=True)
 class Standing[C: Waiting]:
@@ -94,6 +98,13 @@ class Round[C]:
 
 
 @dataclass(frozen=True)
+class Halve[C]:
+    """Halve sets of a choice, each with weights of its own."""
+
+    choice: C
+
+
+@dataclass(frozen=True)
 class Evolve:
     """Make a generation of the evolution beside the proof."""
 
@@ -112,7 +123,7 @@ class End:
     reason: Ended | None = None
 
 
-type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | Evolve | GiveUp | End
+type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | Halve[C] | Evolve | GiveUp | End
 
 
 def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
@@ -134,7 +145,7 @@ def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
 def _division[C: Waiting](state: Standing[C], choice: C) -> Action[C]:
     """Choose how a choice that may have the best mapping is divided."""
     if choice.form is Form.PARTS:
-        return Round(choice)
+        return Halve(choice) if choice.halves_next else Round(choice)
     if choice.form is Form.WHOLE:
         return Branch(choice)
     if state.divisions % BESIDE == 2 and not state.settled:

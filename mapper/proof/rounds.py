@@ -113,6 +113,7 @@ class Rounds:
     whole: OpenPart
     state: _State = field(init=False)
     _workers: Workers = field(init=False)
+    steps: int = 0  # of the proof, so far
     _numbered: int = 0  # parts besides the whole so far
 
     def __post_init__(self) -> None:
@@ -154,6 +155,7 @@ class Rounds:
             with closing(self._searched(turns, effort, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
                     leaves.add(searched.best, searched.unresolved, searched.statistics)  # before nodes are closed
+                    self.steps += searched.statistics.steps
                     self._take(turn, searched)
                     yield searched
         except KeyboardInterrupt:  # the best of a turn that did not end is not lost

@@ -27,6 +27,7 @@ class FoldedChoice:
     form: Form = Form.FOLDED
     divisible: bool = False
     opened: int = 0
+    halves_next: bool = False
 
     @property
     def coverage(self) -> Coverage:
@@ -50,6 +51,7 @@ class WideChoice:
     form: Form = Form.WIDE
     divisible: bool = False
     opened: int = 0
+    halves_next: bool = False
 
     @property
     def least(self) -> float:

@@ -31,6 +31,7 @@ def many_parts(patience=2, opened=2, whole=0):
     the first division."""
     with a_poor_beginning() as patch:
         patch.setattr(policy, "ALONE", 0)
+        patch.setattr(keep_choice.KeepChoice, "halves_next", False)
         patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the parts must find the best
         patch.setattr(branch_and_bound, "OPENED", opened)
         patch.setattr(branch_and_bound, "EVALUATED", max(1, opened // 16))
@@ -78,6 +79,7 @@ def many_turns():
     """Proofs that open nodes in turns from the beginning; only the process that hands them out is changed."""
     with a_poor_beginning() as patch:
         patch.setattr(policy, "ALONE", 0)
+        patch.setattr(keep_choice.KeepChoice, "halves_next", False)
         patch.setattr(rounds, "NODES", 2**6)
         patch.setattr(rounds, "FEWEST", 2**3)
         patch.setattr(keep_choice, "PATIENCE", 2**10)

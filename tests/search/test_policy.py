@@ -15,6 +15,7 @@ from ruby_map.mapper.proof.policy import (
     Evolve,
     Form,
     GiveUp,
+    Halve,
     Open,
     Round,
     Standing,
@@ -32,6 +33,7 @@ class Choice:
     form: Form
     divisible: bool = True
     opened: int = 0
+    halves_next: bool = False
 
 
 WIDE, FOLDED, WHOLE, OPEN, PARTS = map(Choice, Form)
@@ -51,6 +53,7 @@ DIVIDES = {FOLDED: Unfold, WHOLE: Branch, PARTS: Round}
         (Standing(FOLDED), Unfold(FOLDED)),
         (Standing(WHOLE, divisions=2), Branch(WHOLE)),
         (Standing(PARTS, divisions=2), Round(PARTS)),
+        (Standing(replace(PARTS, halves_next=True)), Halve(replace(PARTS, halves_next=True))),
         (Standing(OPEN), Open(OPEN)),
         (Standing(OPEN, divisions=2), Evolve()),
         (Standing(OPEN, divisions=2, settled=True), Open(OPEN)),

@@ -1,0 +1,168 @@
+"""Finds weights of weighted products for many sets of rows at once: a short ascent each, from weights near good ones.
+
+Kingma and Ba's Adam (ICLR 2015) on a smooth least over the rows that matter, as in ascent.py, for sets side by side.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints
+from .weighted_terms import WeightedTerms
+
+STEPS, CHECK = 60, 20  # steps of an ascent, and after how many all rows are looked at
+RATE = (0.2, 0.02)  # at its beginning and its end
+SHARP = (0.05, 0.003)  # how far above the least (in logarithms) rows still count
+ACTIVE, ADDED = 32, 8  # rows of a group that it begins with, and that each look adds
+LEAST = 1e-3  # no weight begins below it: it may have been of no use to the set before
+MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class Ascended:
+    """A set's best weights, and what they say."""
+
+    bound: float  # the logarithm of what no mapping of the set is below
+    scores: tuple[Floats, ...]  # per group, the logarithm of each row's own factor # (row,)
+    log_weights: Floats  # (term,) of all terms, used or not; for sets inside it
+
+    def without(self, limit: float) -> list[Bools]:
+        """The rows that stay below a limit with the best rows of the other groups. # (row,) per group"""
+        return [score - score.min() < limit - self.bound for score in self.scores]
+
+
+class SetAscent:
+    """The ascents of some sets; those whose bound reaches the `limit` (a logarithm) end early."""
+
+    def __init__(
+        self,
+        terms: WeightedTerms,
+        rows: Sequence[Sequence[Ints]],
+        logs: Sequence[Sequence[Floats]],
+        log_weights: Sequence[Floats],
+        limit: float,
+    ) -> None:
+        """Begin; per set its rows and their logarithms # (column, row) per group, and weights to begin with."""
+        self.terms, self.limit, groups = terms, limit, range(len(terms.logs))
+        zero = [np.stack([np.isneginf(own[g].min(axis=1)) for own in logs]) for g in groups]
+        least_again = sum(
+            np.stack([terms.again[g][:, own[g]].min(axis=1, initial=np.inf) for own in rows]) for g in groups
+        )
+        costs = terms.costs(np.asarray(least_again))
+        self.used = terms.usable(zero, costs)
+        self.constants = np.log(np.where(self.used, costs, 1.0))
+        # columns that are 0 somewhere have no weight: any number stands for them
+        self.logs = [[np.where(np.isneginf(columns), 0.0, columns) for columns in own] for own in logs]
+        self.theta = np.maximum(np.array(log_weights), np.log(LEAST))
+        self.first, self.second = np.zeros_like(self.theta), np.zeros_like(self.theta)
+        self.active = [
+            [np.unique(np.linspace(0, own.shape[1] - 1, ACTIVE).astype(int)) for own in of_set] for of_set in self.logs
+        ]
+
+    def run(self) -> list[Ascended]:
+        """Return the best of each set."""
+        best: dict[int, Ascended] = {}
+        going = np.arange(len(self.theta))
+        for step in range(STEPS + 1):
+            if step % CHECK == 0:
+                self._look(going, best)
+                stay = np.array([best[int(i)].bound < self.limit for i in going], bool)
+                if step == STEPS or not stay.any():
+                    break
+                if not stay.all():
+                    going = going[stay]
+                    self._drop(stay)
+                self._gather()
+            share = step / STEPS
+            self._climb(
+                SHARP[0] ** (1 - share) * SHARP[1] ** share, RATE[0] ** (1 - share) * RATE[1] ** share, step + 1
+            )
+        return [best[i] for i in range(len(best))]
+
+    def _drop(self, stay: Bools) -> None:
+        """Go on with some sets alone."""
+        self.used, self.constants, self.theta = self.used[stay], self.constants[stay], self.theta[stay]
+        self.first, self.second = self.first[stay], self.second[stay]
+        self.logs = [own for own, kept in zip(self.logs, stay, strict=True) if kept]
+        self.active = [own for own, kept in zip(self.active, stay, strict=True) if kept]
+
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Weights # (set, term): those of energy and of cycles add up to their powers # (set, 2)."""
+        terms = self.terms
+        weights = np.exp(self.theta) * self.used
+        powers = terms.base + weights @ terms.powers
+        for i, part in ((0, terms.parts[0]), (1, terms.parts[2])):
+            if not self.theta[:, part].size:
+                continue
+            own = np.where(self.used[:, part], self.theta[:, part], -np.inf)
+            most = own.max(axis=1, keepdims=True)
+            shares = np.exp(own - np.where(np.isfinite(most), most, 0.0))
+            weights[:, part] = powers[:, i : i + 1] * shares / np.maximum(shares.sum(axis=1, keepdims=True), TINY)
+        return weights, powers
+
+    def _own(self, weights: Floats, powers: Floats) -> Floats:
+        """The logarithm of the share of each weight's owner, as in ascent.py. # (set, term)"""
+        terms, own = self.terms, np.zeros_like(weights)
+        energy, limits, cycles = terms.parts
+        share = _totals(weights[:, energy], terms.charges) / np.maximum(powers[:, :1], TINY)
+        own[:, energy] = np.log(np.maximum(share, TINY))
+        limit_weights = weights[:, limits]
+        of_memory = _totals(limit_weights, terms.memories)
+        shares = np.log(np.maximum(limit_weights, TINY) / np.maximum(of_memory, TINY))
+        own[:, limits] = np.where(terms.alone | (limit_weights <= 0), 0.0, shares)
+        flow_weights = weights[:, cycles]
+        of_charge, of_flow = _totals(flow_weights, terms.charges_of_cycles), _totals(flow_weights, terms.flows)
+        own[:, cycles] = np.log(np.maximum(of_charge, TINY) / np.maximum(of_flow, TINY))
+        return own
+
+    def _look(self, going: Ints, best: dict[int, Ascended]) -> None:
+        """Bound each set by all its rows, keep the best, and let the least rows join those worked on."""
+        weights, powers = self._weights()
+        constants = (weights * (self.constants - self._own(weights, powers))).sum(axis=1)
+        of_columns = [weights @ members for members in self.terms.members]
+        for k, i in enumerate(going.tolist()):
+            scores = tuple(of_columns[g][k] @ own for g, own in enumerate(self.logs[k]))
+            for g, score in enumerate(scores):
+                if len(score) > ADDED:
+                    self.active[k][g] = np.union1d(self.active[k][g], np.argpartition(score, ADDED)[:ADDED])
+            bound = float(constants[k] + sum(score.min() for score in scores)) - MARGIN
+            if i not in best or bound > best[i].bound:
+                best[i] = Ascended(bound, scores, self.theta[k].copy())
+
+    def _gather(self) -> None:
+        """Take the logarithms of the rows worked on: per group # (set, column, row), the first again where fewer."""
+        self.work = []
+        for g in range(len(self.terms.logs)):
+            most = max(len(active[g]) for active in self.active)
+            places = [np.pad(active[g], (0, most - len(active[g])), mode="edge") for active in self.active]
+            self.work.append(np.stack([own[g][:, place] for own, place in zip(self.logs, places, strict=True)]))
+
+    def _climb(self, sharp: float, rate: float, step: int) -> None:
+        terms = self.terms
+        weights, powers = self._weights()
+        values = self.constants - self._own(weights, powers)
+        for logs, members in zip(self.work, terms.members, strict=True):
+            score = np.matmul((weights @ members)[:, None, :], logs)[:, 0]
+            near = np.exp((score.min(axis=1, keepdims=True) - score) / sharp)
+            near /= near.sum(axis=1, keepdims=True)
+            values = values + np.matmul(logs, near[:, :, None])[:, :, 0] @ members.T
+        slope = weights * values
+        parts = (terms.parts[0], terms.parts[2])
+        means = np.stack(
+            [slope[:, part].sum(axis=1) / np.maximum(powers[:, i], TINY) for i, part in enumerate(parts)], axis=1
+        )
+        slope = slope + weights * (means @ terms.powers.T)
+        for i, part in enumerate(parts):
+            slope[:, part] -= weights[:, part] * means[:, i : i + 1]
+        self.first += 0.2 * (slope - self.first)
+        self.second += 0.05 * (slope**2 - self.second)
+        ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)
+        self.theta = np.minimum(np.maximum(self.theta + rate * ahead, -60.0), 5.0)
+
+
+def _totals(weights: Floats, members: Floats) -> Floats:
+    """Add up the weights of each term's owner. # (set, term)"""
+    totals: Floats = (weights @ members) @ members.T
+    return totals

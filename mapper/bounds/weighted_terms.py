@@ -1,0 +1,169 @@
+"""All terms of the weighted products of a choice, with their logarithms for some rows: for many sets of these at once.
+
+As Geometric (geometric.py), but terms that are 0 for some row stay in the table: each set of rows says which of them it
+can use. docs/optimal.md, sections 3 and 4.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints
+from .charge_bounds import ChargeBound
+from .geometric import Geometric
+from .products import Product
+
+ROWS_A_STEP = 100  # rows of a column that are a step of a proof
+
+
+@dataclass(frozen=True)
+class _Term:
+    """A product, what it is multiplied by, and the charge or memory or flow that it belongs to."""
+
+    name: str
+    times: float
+    product: Product
+    owner: int
+    flow: int = -1
+    first: Product | None = None  # of an output: the reciprocal of at least the distinct words,
+    first_times: float = 0.0  # each of which saves so much
+    powers: tuple[int, int] = (0, 0)  # of energy and cycles, of a limit on an objective
+
+
+class WeightedTerms:
+    """The terms of the energy, then the limits, then the terms of the cycles."""
+
+    def __init__(self, geometric: Geometric, rows: Sequence[Ints]) -> None:
+        """List the terms of a choice, with the logarithms of their columns for `rows` of each group."""
+        energy, limits, cycles = _listed(geometric)
+        every = [*energy, *limits, *cycles]
+        self.names = [term.name for term in every]
+        self.base = np.array(geometric.powers, float)  # of energy and cycles in the objective
+        # the terms of the energy, the limits, the terms of the cycles
+        self.parts = slice(len(energy)), slice(len(energy), -len(cycles) or None), slice(len(every) - len(cycles), None)
+        self.times = np.array([term.times for term in every])  # (term,)
+        self.first_times = np.array([term.first_times for term in every])
+        self.powers = np.array([term.powers for term in every], float).reshape(-1, 2)
+        self.charges, self.memories, self.charges_of_cycles, self.flows = (
+            _members([getattr(term, name) for term in every[part]])
+            for part, name in zip((*self.parts, self.parts[2]), ("owner", "owner", "owner", "flow"), strict=True)
+        )
+        self.alone = np.array([term.owner < 0 for term in every[self.parts[1]]], bool)
+        self.outputs = [i for i, term in enumerate(every) if term.first is not None]
+        self.logs, self.members, self.again = self._columns(geometric, rows, every)
+
+    def _columns(
+        self, geometric: Geometric, rows: Sequence[Ints], every: Sequence[_Term]
+    ) -> tuple[list[Floats], list[Floats], list[Floats]]:
+        """Take logarithms, per group: of the columns that terms have # (column, row), -inf for 0; which term has which
+        # (term, column); of words per distinct word of the outputs # (output, row)."""
+        logs, members, again = list[Floats](), list[Floats](), list[Floats]()
+        for g, group_rows in enumerate(rows):
+            columns, check = geometric.relaxed.columns[g], geometric.relaxed.groups[g].deadline
+            used, place = np.unique([term.product[g] if term.product else -1 for term in every], return_inverse=True)
+            check((len(used) + len(self.outputs)) * (1 + len(group_rows) // ROWS_A_STEP))
+            with np.errstate(divide="ignore"):
+                logs.append(
+                    np.array([np.log(columns[c][group_rows] if c >= 0 else np.ones(len(group_rows))) for c in used])
+                )
+                again.append(
+                    np.array(
+                        [
+                            np.log(columns[term.product[g]][group_rows]) + np.log(columns[term.first[g]][group_rows])
+                            for term in every
+                            if term.first is not None
+                        ]
+                    ).reshape(-1, len(group_rows))
+                )
+            members.append(np.eye(len(used))[place])
+        return logs, members, again
+
+    def costs(self, least_again: Floats) -> Floats:
+        """What each term is multiplied by, in sets with at least so many words per distinct word. # (set, term)
+
+        `least_again` # (set, output): its logarithm.
+        """
+        costs = np.tile(self.times, (len(least_again), 1))
+        own = self.outputs
+        costs[:, own] -= self.first_times[own] / np.maximum(np.exp(least_again), 1.0)
+        return costs
+
+    def weights(self, log_weights: Floats) -> Floats:
+        """Weights, those of energy and of cycles with the sums that the objective has. # (term,)"""
+        weights = np.exp(log_weights)
+        for power, part in ((self.base[0], self.parts[0]), (self.base[1], self.parts[2])):
+            weights[part] *= power / max(float(weights[part].sum()), 1e-300)
+        return weights
+
+    def usable(self, zero: Sequence[Bools], costs: Floats) -> Bools:
+        """Which terms sets can use: those that cost something and are 0 for no row. # (set, term)
+
+        `zero`: per group, the columns that are 0 for some row # (set, column).
+        """
+        lost = sum(own.astype(float) @ members.T for own, members in zip(zero, self.members, strict=True))
+        return np.asarray((lost == 0) & (costs > 0))
+
+
+def _members(owners: Sequence[int]) -> Floats:
+    """Which term has which owner. # (term, owner)"""
+    numbers, place = np.unique(np.array(owners, np.int64), return_inverse=True)
+    members: Floats = np.eye(len(numbers))[place]
+    return members
+
+
+def _listed(geometric: Geometric) -> tuple[list[_Term], list[_Term], list[_Term]]:
+    """List the terms of the energy, the limits and the terms of the cycles, as far as the objective has them."""
+    within = [limit for limit in geometric.within if limit.most > 0]
+    of_energy, of_cycles = (
+        any(powers) for powers in zip(geometric.powers, *(limit.objective.powers for limit in within), strict=True)
+    )
+    energy = list(_of_energy(geometric)) if of_energy else []
+    limits = list(_of_capacities(geometric))
+    limits += [
+        _Term(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1, powers=limit.objective.powers)
+        for limit in within
+        if energy or not limit.objective.powers[0]
+    ]
+    return energy, limits, list(_of_cycles(geometric)) if of_cycles else []
+
+
+def _of_capacities(geometric: Geometric) -> Iterator[_Term]:
+    """Yield the limits of capacities and axes: shares of a capacity add up to at most 1."""
+    for k, (capacity, tiles) in enumerate(geometric.relaxed.tiles):
+        yield from (_Term(name, bits / capacity, tile, k) for name, bits, tile in tiles if capacity)
+    for name, size, _, spread, _ in geometric.relaxed.axes:
+        yield _Term(name, 1.0 / size, spread, -1)
+
+
+def _of_energy(geometric: Geometric) -> Iterator[_Term]:
+    """Yield the terms of the energy: a sum over owners, of each the largest of its terms."""
+    relaxed = geometric.relaxed
+    if relaxed.compute_pj > 0:
+        yield _Term("compute", relaxed.compute_pj, (), 0)
+    if relaxed.leak_pj > 0:
+        yield _Term("leak", relaxed.leak_pj, relaxed.cycles, 1)
+    for owner, bound in enumerate(relaxed.charges, 2):
+        yield from _of_charge(bound, owner)
+    for owner, bound in enumerate(relaxed.charges, 2 + len(relaxed.charges)):
+        for name, figure, product in bound.crossing:
+            yield _Term(name, bound.charge.hop_pj * figure, product, owner)
+
+
+def _of_cycles(geometric: Geometric) -> Iterator[_Term]:
+    """Yield the terms of the cycles: those of each flow, a sum over charges, and the compute cycles."""
+    relaxed, owner = geometric.relaxed, 0
+    for number, (flow, charges) in enumerate(relaxed.flows):
+        for bound in charges:
+            yield from _of_charge(bound, owner, f"{flow}:", number)
+            owner += 1
+    yield _Term("cycles", 1.0, relaxed.cycles, owner)
+
+
+def _of_charge(bound: ChargeBound, owner: int, prefix: str = "", flow: int = -1) -> Iterator[_Term]:
+    charge, seen = bound.charge, set[Product]()
+    first_pj = 0.0 if bound.first is None else charge.first_pj
+    for name, product in bound.terms():
+        if product not in seen and charge.pj > 0:
+            seen.add(product)
+            yield _Term(prefix + name, charge.pj, product, owner, flow, bound.first, first_pj)

@@ -1,0 +1,118 @@
+"""Halving as the only engine of proofs: against every mapping of small mapspaces, stopped anywhere, and with NumPy."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ruby_map.arch import load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.bounds.kernels.program import SWITCH
+from ruby_map.mapper.mapspace import Mapspace
+from ruby_map.mapper.problem import Effort
+from ruby_map.mapper.proof import halving, joins, keep_choice, policy
+from ruby_map.mapper.proof.branch_and_bound import Branching
+from ruby_map.mapper.proof.rounds import Rounds
+from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.workloads import shaped
+
+from ..conftest import DEEP
+from ..searches import a_poor_beginning, optimal
+from ..small_problems import check_best_of_all, constrained_problems, problems, slowed
+
+OPTIMAL = SearchOptions(strategy="optimal")
+
+
+@contextmanager
+def halving_alone(together=32, few=2_000, admissible=joins.ADMISSIBLE):
+    """Proofs that halve what they have at once, and open no nodes; small numbers make many halves and joins."""
+    with a_poor_beginning() as patch:
+        patch.setattr(policy, "ALONE", 0)
+        patch.setattr(Branching, "dive", lambda *_: None)
+        patch.setattr(keep_choice.KeepChoice, "halves_next", property(lambda self: self.halving is not None))
+        patch.setattr(Rounds, "least", -np.inf)
+        patch.setattr(halving, "TOGETHER", together)
+        patch.setattr(halving, "FEW", few)
+        patch.setattr(halving.HalfSet, "joinable", admissible, raising=False)
+        yield patch
+
+
+SIZES = st.sampled_from([(32, 2_000), (2, 20), (1, 2), (3, 1)])
+
+
+@settings(max_examples=1_000 if DEEP else 25)
+@given(st.one_of(problems(), constrained_problems()), SIZES)
+def test_it_finds_the_best_of_every_mapping(problem, sizes):
+    """Whatever the sizes of the sets that are joined."""
+    space, table, objective, costs = problem
+    with halving_alone(*sizes):
+        found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
+    check_best_of_all(found, space, table, objective, costs)
+
+
+@settings(max_examples=500 if DEEP else 10)
+@given(problems(), st.data(), SIZES)
+def test_it_finds_the_best_under_bandwidths(problem, data, sizes):
+    """Where any level may be slow."""
+    space, table, objective, costs = problem
+    space = Mapspace(slowed(data.draw, space.arch), space.workload, space.remainders, distinct=True)
+    with halving_alone(*sizes):
+        found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
+    check_best_of_all(found, space, table, objective, costs)
+
+
+def hard():
+    """A layer that is halved dozens of times, and its machine."""
+    arch = load_arch("simba_like")
+    return Mapspace(arch, shaped("conv2d", M=12, C=10, P=6, Q=5, R=3, S=3), "ruby"), energy_table(arch)
+
+
+def test_stopped_anywhere_it_says_what_is_proven():
+    """After some steps no bound is above the optimum, and all combinations are accounted for."""
+    space, table = hard()
+    with halving_alone(4, 50):
+        whole = optimal(space, table, OPTIMAL)
+        assert whole.optimal
+        steps = whole.statistics.steps
+        for share in (0.5, 0.7, 0.8, 0.9, 0.95, 0.99):
+            effort = Effort(mappings=1, steps=int(share * steps))
+            early = optimal(space, table, replace(OPTIMAL, effort=effort))
+            assert early.lower_bound <= whole.lower_bound * (1 + 1e-9)
+            assert early.coverage.total == whole.coverage.total
+
+
+@pytest.mark.parametrize("at", [1, 2, 5])
+def test_ctrl_c_loses_no_set(monkeypatch, at):
+    """In the middle of a step the sets that were taken are open again."""
+    space, table = hard()
+    with halving_alone(4, 50) as patch:
+        whole, calls, real = optimal(space, table, OPTIMAL), iter(range(at)), halving.Halving._halved
+
+        def halved(self, *given):
+            found = real(self, *given)
+            if next(calls, None) is None:
+                raise KeyboardInterrupt
+            return found
+
+        patch.setattr(halving.Halving, "_halved", halved)
+        early = optimal(space, table, OPTIMAL)
+    assert early.statistics.interrupted
+    assert not early.optimal
+    assert early.lower_bound <= whole.lower_bound
+    assert early.coverage.total == whole.coverage.total
+
+
+def test_numpy_proves_the_same(monkeypatch):
+    """With the same steps and the same mappings."""
+    space, table = hard()
+    outcomes = []
+    for switch in ("", "plain"):
+        monkeypatch.setenv(SWITCH, switch)
+        with halving_alone():
+            outcomes.append(optimal(space, table, OPTIMAL))
+    one, other = outcomes
+    assert one.optimal
+    assert (one.lower_bound, one.coverage) == (other.lower_bound, other.coverage)
+    assert (one.statistics.steps, one.statistics.trace) == (other.statistics.steps, other.statistics.trace)

@@ -39,16 +39,17 @@ class Bound:
     energy_pj: Floats
     cycles: Floats
     possible: Bools  # False: no mapping in it is valid
-    # per level, of each innermost loop that may be there: the energy and cycles of the mappings with it
-    by_loop: Sequence[Sequence[tuple[Floats, Floats]]] = ()
+    # per level, where its innermost loop may cost cycles, and of each that may be there: energy and cycles with it
+    by_loop: Sequence[tuple[Bools, Sequence[tuple[Floats, Floats]]]] = ()
 
     def value(self, values: Floats, convert: Convert) -> Floats:
         """Bound a value that grows with energy and cycles: at least `values`, `convert` makes it of both. # (set,)
 
         A mapping has one innermost loop at each level, or none: both its energy and its cycles are those with it.
         """
-        for cases in self.by_loop:
-            values = np.maximum(values, reduce(np.minimum, (convert(*case) for case in cases)))
+        for matters, cases in self.by_loop:
+            least = reduce(np.minimum, (convert(*case) for case in cases))
+            values = np.where(matters, np.maximum(values, least), values)
         return np.where(self.possible, values, np.inf)
 
 
@@ -107,10 +108,11 @@ class Relaxation:
                 (d, absent, _slowest(steps, [flow.with_loop(none, level, d) for flow in flows]))
                 for d, absent in allowed(level).items()
             ]
-            if any((slower > cycles).any() for _, _, slower in cases):  # else energy alone says as much
-                by_loop.append(
-                    [(words.with_loop(self._paid(slower), level, d) + absent, slower) for d, absent, slower in cases]
-                )
+            # else energy alone says as much
+            matters = reduce(np.logical_or, ((absent == 0) & (slower > cycles) for _, absent, slower in cases))
+            if matters.any():
+                costs = [(words.with_loop(self._paid(own), level, d) + absent, own) for d, absent, own in cases]
+                by_loop.append((matters, costs))
         return Bound(words.total(self._paid(cycles)), cycles, self._possible(value, n), by_loop)
 
     def _paid(self, cycles: Floats) -> Floats:

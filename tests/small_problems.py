@@ -9,7 +9,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from ruby_map.arch import FREE, Architecture, Axis, Compute, FactorRule, LoopConstraint, Storage, unstacked
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written, stacked_table
+from ruby_map.mapper.bounds import DimGroup, grouped
 from ruby_map.mapper.certificate.checker import verify
+from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model.cost import evaluate, validity
 from ruby_map.mapper.model.recount import recount
@@ -57,6 +59,16 @@ def slowed(draw, arch):
     rate = st.sampled_from([None, 0.3, 0.7, 1.0, 2.5])
     levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in arch.levels)
     return replace(arch, levels=levels)
+
+
+@st.composite
+def slow_layers(draw, hop_pj):
+    """A mapspace where any level may be slow, energies, what is charged, and the groups of dims with all chains."""
+    arch = slowed(draw, draw(small_machines()))
+    space = Mapspace(arch, draw(st.one_of(matmuls(12), convolutions(7))), draw(st.sampled_from(["ruby", "pfm"])))
+    tables = tuple(every_chain(chains) for chains in space.chains)
+    groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+    return space, draw(figures(arch)), draw(cost_options(hop_pj)), groups
 
 
 @st.composite

@@ -4,7 +4,7 @@ from .charges import MovementCost, charges, distribution_cost, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
-from .kernels import Bounding, Engine, Program, engine
+from .kernels import Bounding, Program, engine
 from .limits import ObjectiveLimit, exceeds
 from .rank_words import RankTiles
 from .relaxation import Bound, Relaxation
@@ -19,7 +19,6 @@ __all__ = [
     "Bounding",
     "MovementCost",
     "DimGroup",
-    "Engine",
     "Factors",
     "Geometric",
     "Ideal",

@@ -7,7 +7,7 @@ out, and bounded one by one (joins.py). docs/optimal.md, section 4, has the argu
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from math import prod
 
@@ -17,6 +17,7 @@ from ..bounds import Ascended, Geometric, SetAscent, WeightedTerms
 from ..mapping import Bools, Floats, Ints
 from ..problem import ROUNDING
 from ..search.outcome import Coverage
+from .chain_tree import FAR
 from .incumbents import BestIncumbent
 from .joins import ADMISSIBLE, Tables, admissible, joined
 from .leaves import LeafEvaluator
@@ -26,7 +27,6 @@ TOGETHER = 32  # sets halved at once: their ascents go side by side
 FEW = 2_000  # combinations that are joined at once
 STEPS_A_TERM = 2  # steps of a proof for the ascent of a half, for each term and group
 FIGURES_A_STEP = 500  # entries of columns looked at in a step
-FAR = float(np.log(8.0))  # how far 0 counts as below the other entries of a column, in logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +110,14 @@ class Halving:
         """Take logarithms and pack columns, once."""
         if self._terms is None:
             relaxed, incumbents = self.geometric.relaxed, self.incumbents
-            self._terms = WeightedTerms(self.geometric, self.rows)
+            terms = WeightedTerms(self.geometric, self.rows)
             bounding = relaxed.bounding(incumbents.bound_value, incumbents.valued_by)
             packed = [
                 bounding.packed(g, [column[own] for column in columns])
                 for g, (columns, own) in enumerate(zip(relaxed.columns, self.rows, strict=True))
             ]
             self._tables = Tables(bounding, packed)
+            self._terms = terms
 
     def _count(self, steps: int) -> None:
         """Count steps that follow. May raise TimeUp."""
@@ -127,14 +128,12 @@ class Halving:
         """Evaluate the combinations of a set if they are few: their coverage, and the set if it has to be halved."""
         if own.ascended is None:
             return Coverage(), [own]
-        number = own.number if own.number <= FEW else admissible(own.ascended, limit)
-        if own.number > FEW and number > own.joinable:
+        if own.number > FEW and admissible(own.ascended, limit) > own.joinable:
             return Coverage(), [own]
-        rows = joined(own.rows, own.ascended, limit, self._tables, self._count)
-        if rows is None:  # too many after all
-            again = HalfSet(own.rows, own.bound, own.ascended, own.joinable / 8)
-            return Coverage(), [again]
-        places, bounds = rows
+        listed = joined(own.rows, own.ascended, limit, self._tables, self._count)
+        if listed is None:  # too many after all
+            return Coverage(), [replace(own, joinable=own.joinable / 8)]
+        places, bounds = listed
         chosen = np.stack([of[places[:, g]] for g, of in enumerate(self.rows)], axis=1)
         seen = leaves.see(chosen, bounds, self.geometric.relaxed) if len(chosen) else Coverage()
         return seen + Coverage(ruled_out=own.number - len(chosen)), []
@@ -144,10 +143,8 @@ class Halving:
         terms, rows, logs, parents = self._terms, list[tuple[Ints, ...]](), list[list[Floats]](), list[HalfSet]()
         assert terms is not None, "it has begun"
         for own in sets:
-            self._count(
-                1
-                + sum(len(columns) * len(r) for columns, r in zip(terms.logs, own.rows, strict=True)) // FIGURES_A_STEP
-            )
+            figures = sum(len(columns) * len(r) for columns, r in zip(terms.logs, own.rows, strict=True))
+            self._count(1 + figures // FIGURES_A_STEP)
             of_set = [columns[:, r] for columns, r in zip(terms.logs, own.rows, strict=True)]
             for mask_group, mask in self._halves(own, of_set):
                 own_rows, own_logs = list(own.rows), list(of_set)
@@ -201,7 +198,7 @@ class Halving:
             zero = np.isneginf(columns)
             most, least = columns.max(axis=1), np.where(zero, np.inf, columns).min(axis=1)
             mixed = zero.any(axis=1) & ~zero.all(axis=1)
-            spread = np.where(zero.all(axis=1), 0.0, most - least) + np.where(mixed, FAR, 0.0)
+            spread = np.where(zero.all(axis=1), 0.0, most - least) + np.where(mixed, np.log(FAR), 0.0)
             score = spread * (weights @ members + LITTLE + ZERO * mixed)
             widest = int(score.argmax())
             if score[widest] > highest:

@@ -123,7 +123,7 @@ class KeepChoice:
     def least(self) -> float:
         """The bound value of all mappings left; inf where none is left."""
         if self.rounds is not None:
-            return max(engine.least for engine in self._engines)
+            return self._engines[0].least
         if self.branching is not None:
             return self.branching.least
         return max(self._by_columns, self.sharper)

@@ -7,19 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper.bounds import DimGroup, Relaxation, grouped
+from ruby_map.mapper.bounds import Relaxation
 from ruby_map.mapper.bounds.kernels import Program, engine, program, take
 from ruby_map.mapper.bounds.kernels.program import SWITCH
 from ruby_map.mapper.bounds.kernels.symbols import OPERATIONS, UnknownOperationError
-from ruby_map.mapper.mapspace import Mapspace, every_chain
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.proof.incumbents import BestIncumbent, FrontIncumbents
 from ruby_map.mapper.search.options import SearchOptions
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal
-from ..small_problems import cost_options, figures, problems, slowed, small_machines
-from ..strategies import convolutions, matmuls
+from ..small_problems import problems, slow_layers
 
 compiled = pytest.mark.skipif(engine() != "compiled", reason="no compiler where it was installed")
 LOOKUP = np.array([7.0, np.inf, 0.5])
@@ -78,13 +76,7 @@ def test_every_operation_is_tried():
 @given(st.data())
 def test_compiled_bounds_are_those_of_numpy(data):
     """Of random sets of chains on machines with slow levels, wires and all kinds of energies."""
-    arch = slowed(data.draw, data.draw(small_machines()))
-    space = Mapspace(
-        arch, data.draw(st.one_of(matmuls(12), convolutions(7))), data.draw(st.sampled_from(["ruby", "pfm"]))
-    )
-    table, costs = data.draw(figures(arch)), data.draw(cost_options((0.0, 1.0)))
-    tables = tuple(every_chain(chains) for chains in space.chains)
-    groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
+    space, table, costs, groups = data.draw(slow_layers((0.0, 1.0)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     keep = space.sample(rng, 1).keep[0]
     relaxed = Relaxation(groups, table, keep, costs)

@@ -13,15 +13,12 @@ from ruby_map.arch import Architecture, Axis, Compute, FactorRule, LoopConstrain
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, as_written, stacked_table
 from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
-from ruby_map.mapper.certificate.checker.bounds import LeastCosts
 from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
-from ruby_map.mapper.certificate.checker.columns import Columns
 from ruby_map.mapper.certificate.checker.memories import expanded
 from ruby_map.mapper.certificate.checker.problem import Problem
 from ruby_map.mapper.mapping import MappingBatch
 from ruby_map.mapper.mapspace import Mapspace, every_chain
-from ruby_map.mapper.model.cost import evaluate, validity
-from ruby_map.mapper.model.recount import recount
+from ruby_map.mapper.model.cost import validity
 from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
@@ -30,7 +27,7 @@ from ..conftest import DEEP
 from ..model.test_cost import matmul
 from ..searches import a_poor_beginning, optimal
 from ..small_problems import uneven_problems, uneven_spaces, values_of
-from .test_certificate import check_a_front, check_ended_early, check_the_best_of_every_mapping, rows_of, value_of
+from .test_certificate import check_a_front, check_ended_early, check_its_bounds, check_the_best_of_every_mapping
 
 OPTIMAL = SearchOptions(strategy="optimal", certify=True)
 
@@ -145,18 +142,7 @@ def test_its_bounds_are_below_every_mapping(problem, seed):
     own = problem_of(space, table, costs)
     batch = space.sample(np.random.default_rng(seed), 8)
     for one in map(batch.take, np.arange(len(batch))[:, None]):
-        columns = Columns(own, one.keep[0])
-        rows = rows_of(own, one)
-        least = LeastCosts(columns, lambda ids, c=columns, r=rows: value_of(c, ids, r), 1)
-        found = evaluate(one, table, own.costs, recount(one))
-        energy_pj, cycles = found.energy_pj[0] * (1 + 1e-9), found.cycles[0] * (1 + 1e-9)
-        assert least.cycles[0] <= cycles
-        assert least.energy_pj[0] <= energy_pj or validity(one)[0] != 0
-        for beyond in (
-            lambda pj, took, most=energy_pj * cycles: pj * took > most,
-            lambda pj, took, most_pj=energy_pj, most=cycles: (pj > most_pj) | (took > most),
-        ):
-            assert validity(one)[0] != 0 or not least.settled(beyond)[0]
+        check_its_bounds(own, one, table)
 
 
 # Forged certificates

@@ -38,7 +38,7 @@ from ..small_problems import (
     cost_options,
     figures,
     problems,
-    slowed,
+    slow_layers,
     small_machines,
 )
 from ..strategies import convolutions, matmuls
@@ -142,15 +142,9 @@ def test_bound_is_below_every_mapping(data):
 @given(st.data())
 def test_energy_and_cycles_are_bounded_together(data):
     """In sets of chains, where any level may be slow: no mapping has less of what grows with both."""
-    arch = slowed(data.draw, data.draw(small_machines()))
-    space = Mapspace(
-        arch, data.draw(st.one_of(matmuls(12), convolutions(7))), data.draw(st.sampled_from(["ruby", "pfm"]))
-    )
-    table, costs = data.draw(figures(arch)), data.draw(cost_options((0.0,)))
+    space, table, costs, groups = data.draw(slow_layers((0.0,)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     batch, few = space.sample(rng, 30), data.draw(st.sampled_from([0, 1, 5]))
-    tables = tuple(every_chain(chains) for chains in space.chains)
-    groups = [DimGroup(arch, space.workload, tables, dims) for dims in grouped(space.workload) or [(0,)]]
     for one in map(batch.take, np.flatnonzero(validity(batch) == 0)[:, None]):
         relaxed, own = Relaxation(groups, table, one.keep[0], costs), rows_of(groups, one)
         rows = [np.append(rng.integers(0, len(group), few), row) for group, row in zip(groups, own, strict=True)]

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +19,6 @@ except ImportError:  # no compiler where it was installed
 NUMBER = {name: i for i, name in enumerate(OPERATIONS)}
 Engine = Literal["compiled", "plain"]
 Load = Callable[[int, int], Any]  # (table, column) -> a symbol in place of an array
-
-
 SWITCH = "RUBY_MAP_BOUNDS"  # environment variable; `plain`: bounds are computed by NumPy, the definition
 
 
@@ -46,7 +43,7 @@ class Program:
         """Record an expression of columns of so many tables. Raises UnknownOperationError."""
         recording = Recording()
         results = [recording.symbol(result) for result in expression(recording.load)]
-        return _Assembly(recording, [result.number for result in results], tables).program
+        return _Assembly(recording, [result.number for result in results], tables).program()
 
     def packed(self, table: int, columns: Sequence[Floats] | Floats) -> Floats:
         """The columns # (row,) each that it loads from a table, row by row. # (row, column)"""
@@ -78,8 +75,8 @@ class _Assembly:
     def __init__(self, recording: Recording, results: Sequence[int], tables: int) -> None:
         self.recording, self.results, self.tables = recording, results, tables
 
-    @cached_property
     def program(self) -> Program:
+        """Choose them."""
         needed, last = self._needed()
         every = self.recording.operations
         place = {n: i for i, n in enumerate(n for n in needed if not isinstance(every[n], Operation))}
@@ -94,7 +91,7 @@ class _Assembly:
                 place[n] = free.pop()
             else:
                 place[n], registers = registers, registers + 1
-            code += self._instructions(operation, place, columns, n)
+            code += self._instructions(operation, place[n], place, columns)
             for operand in set(_operands(operation)):
                 if last[operand] == n and isinstance(every[operand], Operation):
                     free.append(place[operand])
@@ -119,18 +116,19 @@ class _Assembly:
         return sorted(last), last
 
     def _instructions(
-        self, operation: Operation, place: dict[int, int], columns: list[dict[int, int]], n: int
+        self, operation: Operation, target: int, place: dict[int, int], columns: list[dict[int, int]]
     ) -> list[tuple[int, int, int, int]]:
+        """Write an operation whose result goes to the register `target`."""
         name, operands = operation
         if name == "load":
             table, column = operands
-            return [(NUMBER[name], place[n], table, columns[table].setdefault(column, len(columns[table])))]
+            return [(NUMBER[name], target, table, columns[table].setdefault(column, len(columns[table])))]
         if name == "take":
-            return [(NUMBER[name], place[n], place[operands[0]], operands[1])]
+            return [(NUMBER[name], target, place[operands[0]], operands[1])]
         registers = [place[operand] for operand in operands]
         first, second = registers[0], registers[1] if len(registers) > 1 else registers[0]
-        more = [(NUMBER[name], place[n], registers[2], 0)] if len(registers) > 2 else []
-        return [(NUMBER[name], place[n], first, second), *more]
+        more = [(NUMBER[name], target, registers[2], 0)] if len(registers) > 2 else []
+        return [(NUMBER[name], target, first, second), *more]
 
 
 def _operands(operation: Operation) -> tuple[int, ...]:

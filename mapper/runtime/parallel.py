@@ -245,15 +245,28 @@ def _check_folder() -> None:
 
 @contextmanager
 def _held_back() -> Iterator[None]:
-    """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts."""
+    """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts.
+
+    The mask is this thread's alone, which its processes inherit. Another thread may receive the signal, and Python
+    would still end what this one does, a thread half begun: that is put off until the end.
+    """
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # beginning, it would let them through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
+    came = list[int]()
+    main = threading.current_thread() is threading.main_thread()  # the only one that Python ends
+    handlers = {number: by for number in HELD if main and callable(by := signal.getsignal(number))}
+    for number in handlers:
+        signal.signal(number, lambda number, _: came.append(number))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)  # masked yet
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin_worker(parent: int) -> None:

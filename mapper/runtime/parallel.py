@@ -14,7 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from functools import lru_cache
 from itertools import batched, count, islice
 from math import inf
@@ -25,6 +25,7 @@ from uuid import uuid4
 
 from ...workloads import Fault, InputError
 from .cluster import SharedContent, on_cluster
+from .signals import HELD, held_back
 from .streams import print_message
 
 MOST = 16  # chunks in one task: enough that handing it out costs nothing beside it
@@ -32,7 +33,6 @@ LOST = (BrokenExecutor, CancelledError)  # a process died; a cluster forgot a ta
 LOSSES = 3  # times in a row that work may be lost without a result between
 STAYS = "what was saved in --out stays"
 LOOK = 1.0  # seconds after which a worker looks whether its parent is still there
-HELD = (signal.SIGINT, signal.SIGTERM)  # reach every process; the parent alone decides
 
 
 @overload
@@ -200,7 +200,7 @@ def _ordered(
 
     results: Iterable[list[Any]] = ()
     try:
-        with _held_back():
+        with held_back():
             results = run(tasks())
         for several in results:
             waiting.popleft()
@@ -241,32 +241,6 @@ def _check_folder() -> None:
     except FileNotFoundError:
         rule = "the working directory is gone, and processes begin there: go to another, or use one process"
         raise InputError(Fault("jobs", None, "", rule)) from None
-
-
-@contextmanager
-def _held_back() -> Iterator[None]:
-    """Hold Ctrl-C and SIGTERM back: they never reach processes that begin meanwhile, not even while Python starts.
-
-    The mask is this thread's alone, which its processes inherit. Another thread may receive the signal, and Python
-    would still end what this one does, a thread half begun: that is put off until the end.
-    """
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # beginning, it would let them through again
-    came = list[int]()
-    main = threading.current_thread() is threading.main_thread()  # the only one that Python ends
-    handlers = {number: by for number in HELD if main and callable(by := signal.getsignal(number))}
-    for number in handlers:
-        signal.signal(number, lambda number, _: came.append(number))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, HELD)
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for number in came:
-            signal.raise_signal(number)  # masked yet
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def _begin_worker(parent: int) -> None:

@@ -22,7 +22,7 @@ from ruby_map.mapper.commands import ruby_model as command_model
 from ruby_map.mapper.commands import ruby_sweep as command_sweep
 from ruby_map.mapper.commands import run_map
 from ruby_map.mapper.exploration import explored
-from ruby_map.mapper.runtime import checkpoint, parallel
+from ruby_map.mapper.runtime import checkpoint, signals
 from ruby_map.mapper.runtime.parallel import in_order
 from ruby_map.mapper.runtime.state_file import StateFile
 from ruby_map.mapper.sweeps import run as sweep_output
@@ -598,13 +598,13 @@ def test_ctrl_c_while_workers_start_is_no_traceback(long_search, number, later):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_that_another_thread_receives_ends_nothing_half_begun(number, monkeypatch):
     """The mask is of one thread, and Python tells the main one what any thread receives."""
-    monkeypatch.setattr(parallel, "HELD", (number,))
+    monkeypatch.setattr(signals, "HELD", (number,))
     before = signal.signal(number, signal.default_int_handler)
     waits, begun = threading.Event(), False
     other = threading.Thread(target=waits.wait)
     other.start()
     try:
-        with pytest.raises(KeyboardInterrupt), parallel._held_back():
+        with pytest.raises(KeyboardInterrupt), signals.held_back():  # noqa: PT012 - where it is raised is tested
             signal.pthread_kill(other.ident, number)
             time.sleep(0.05)  # a handler that was not put off would run here
             begun = True

@@ -7,7 +7,6 @@ from ruby_map.mapper import proof as _proofs
 from ruby_map.mapper import searchers as _room
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.proof import initial_evolution as _first_look
-from ruby_map.mapper.proof import optimal as _optimal
 from ruby_map.mapper.proof import policy as _policy
 from ruby_map.mapper.search import Observers, Task
 from ruby_map.mapper.search.evolution import population as _population
@@ -41,8 +40,7 @@ def begin_poorly(patch):
     patch.setattr(_population, "SIZES", _population.Sizes(128, 3))
     patch.setattr(_first_look, "FIRST_LOOK", 1)
     patch.setattr(_first_look, "MORE", 0)
-    patch.setattr(_policy, "BESIDE", 10**9)
-    patch.setattr(_optimal, "BETWEEN", 10**9)
+    patch.setattr(_policy, "EVOLVED", 0.0)
 
 
 def done(work):

@@ -94,7 +94,7 @@ def test_the_commands_of_the_readme_that_use_the_examples(tmp_path: Path) -> Non
     assert {line.split()[0] for line in lines} == {"ruby-map", "ruby-model", "ruby-energy", "ruby-sweep"}
     assert any("--budget 10s" in line for line in lines)
     for line in lines:
-        run(line.replace("--budget 10s", "--budget 1s") + " --quick" * ("--group" in line), tmp_path)
+        run(line.replace("--budget 10s", "--budget 10m --effort quick") + " --quick" * ("--group" in line), tmp_path)
     assert (tmp_path / "results/mapping.html").exists()
     assert (tmp_path / "swept/report.html").exists()
 

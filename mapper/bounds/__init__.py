@@ -10,10 +10,11 @@ from .rank_words import RankTiles
 from .relaxation import Bound, Relaxation
 from .set_ascent import Ascended, SetAscent
 from .terms import Terms
-from .weighted_terms import WeightedTerms
+from .weighted_terms import ABSENT, WeightedTerms
 from .wires import word_pj
 
 __all__ = [
+    "ABSENT",
     "Ascended",
     "Bound",
     "Bounding",

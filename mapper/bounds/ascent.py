@@ -4,6 +4,7 @@ Kingma and Ba's Adam (ICLR 2015) on a smooth least over the rows that matter; do
 """
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
@@ -59,8 +60,8 @@ class Ascent:
         self.first, self.second = np.zeros(n), np.zeros(n)
         self.active = [np.unique(np.linspace(0, logs.shape[1] - 1, 4 * ADDED).astype(int)) for logs in problem.logs]
 
-    def run(self) -> tuple[Floats, float]:
-        """Weights, and the logarithm of the bound of all rows."""
+    def run(self, enough: float = inf) -> tuple[Floats, float]:
+        """Weights, and the logarithm of the bound of all rows; it ends where that is `enough`."""
         best, value = self._weights(), -np.inf
         for step in range(STEPS + 1):
             if step % CHECK == 0:
@@ -68,6 +69,8 @@ class Ascent:
                 bound = self._value(weights, self._look(weights))
                 if bound > value:
                     best, value = weights, bound
+                if value >= enough:
+                    break
                 self._gather()
             share = step / STEPS
             sharp = SHARP[0] ** (1 - share) * SHARP[1] ** share

@@ -13,7 +13,7 @@ from ...workloads import Rank
 from ..mapping import Floats
 from .charges import MovementCost
 from .dim_groups import DimGroup
-from .products import Product, Products, Shape, Value
+from .products import Numbered, Product, Products, Shape, Value
 from .rank_words import Cuts
 from .wires import Hops, hops_bound, shares
 
@@ -31,6 +31,18 @@ class ChargeBound:
     first: Product | None  # the reciprocal of at least the distinct words
     hops: Hops | None = None  # of a word
     crossing: tuple[tuple[str, float, Product], ...] = ()  # words times hops: at least each product times its figure
+
+    def numbered(self, by: Numbered) -> "ChargeBound":
+        """The same, with columns by other numbers."""
+        return replace(
+            self,
+            always=by(self.always),
+            any_order=tuple(tuple(map(by, products)) for products in self.any_order),
+            innermost=tuple({d: by(product) for d, product in products.items()} for products in self.innermost),
+            first=None if self.first is None else by(self.first),
+            hops=None if self.hops is None else self.hops.numbered(by),
+            crossing=tuple((name, figure, by(product)) for name, figure, product in self.crossing),
+        )
 
     def terms(self) -> Iterator[tuple[str, Product]]:
         """What holds for all loop orders, each with the name that certificates have for it."""

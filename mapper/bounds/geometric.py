@@ -9,6 +9,7 @@ which the least is largest, found by ascent; docs/optimal.md, section 3, has the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -69,12 +70,14 @@ class Geometric:
     known: dict[str, float] = field(default_factory=dict)  # weights found before, by name, to begin with
     again: dict[str, float] = field(default_factory=dict)  # by term: words per distinct word, no more are assumed
 
-    def factors(self, rows: Sequence[Ints]) -> Factors:
-        """The best bound found for the mappings with chains from `rows` of each group."""
+    def factors(self, rows: Sequence[Ints], enough: float = inf) -> Factors:
+        """The best bound found for the mappings with chains from `rows` of each group; no better one than `enough`."""
         problem, rewritten = self._problem(rows)
         if self.powers[0] and not problem.terms:  # nothing is known to cost anything
             return Factors(0.0, tuple(np.ones(len(group_rows)) for group_rows in rows))
-        weights, value = Ascent(problem, self.powers, self.known, self._check).run()
+        with np.errstate(divide="ignore"):
+            log_enough = float(np.log(enough)) + 2 * MARGIN
+        weights, value = Ascent(problem, self.powers, self.known, self._check).run(log_enough)
         named = dict(zip(problem.names, weights.tolist(), strict=True))
         self.known |= named
         scores = [column_weights(problem, weights, g) @ logs for g, logs in enumerate(problem.logs)]

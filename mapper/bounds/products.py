@@ -9,6 +9,7 @@ from ..mapping import Floats
 from .dim_groups import DimGroup
 
 Product = tuple[int, ...]  # a column per group
+Numbered = Callable[[Product], Product]  # the same columns by other numbers
 Value = Callable[[Product], Floats]  # of a product, for each set of chains looked at
 Shape = int | tuple[int, ...]  # how many sets of chains are looked at, in a row or a grid
 
@@ -60,3 +61,22 @@ class Products:
         """The product of two products, in columns of its own."""
         pairs = zip(self.columns, one, other, strict=True)
         return tuple(self._placed(g, columns[i] * columns[j]) for g, (columns, i, j) in enumerate(pairs))
+
+
+class OwnColumns:
+    """Some of the columns of products that others use too, by numbers of its own; none is copied."""
+
+    def __init__(self, products: Products) -> None:
+        self.columns: list[list[Floats]] = [[] for _ in products.groups]  # per group
+        self._every = products.columns
+        self._numbers: list[dict[int, int]] = [{} for _ in products.groups]  # per group, by the number there
+
+    def numbered(self, product: Product) -> Product:
+        """The product by the numbers here; columns not met before are added."""
+        return tuple(self._number(g, column) for g, column in enumerate(product))
+
+    def _number(self, g: int, column: int) -> int:
+        if column not in self._numbers[g]:
+            self._numbers[g][column] = len(self.columns[g])
+            self.columns[g].append(self._every[g][column])
+        return self._numbers[g][column]

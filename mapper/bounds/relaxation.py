@@ -25,7 +25,7 @@ from .charges import charges, flows
 from .dim_groups import DimGroup
 from .kernels import Bounding, PlainBounds, Program, compiled
 from .loop_sums import Allowed, LoopSum
-from .products import Product, Shape, Value
+from .products import OwnColumns, Product, Shape, Value
 from .terms import Terms
 
 Pick = Callable[[int, int], Floats]  # (group, column) -> its least entries, one per set of chains looked at
@@ -66,27 +66,29 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         self.arch, self.workload = self.groups[0].arch, self.groups[0].workload
-        self._terms = self.terms or Terms(self.groups, coarse=self.coarse)
-        self.columns: list[list[Floats]] = self._terms.products.columns  # per group
+        terms = self.terms or Terms(self.groups, coarse=self.coarse)
+        own = OwnColumns(terms.products)
+        self.columns = own.columns  # per group
         self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
-        self.cycles = self._terms.cycles
+        self.cycles = own.numbered(terms.cycles)
         self.charges = [
-            self._terms.charge(charge)
+            terms.charge(charge).numbered(own.numbered)
             for charge in charges(self.arch, self.workload, self.table, self.keep, self.costs)
         ]
         self.flows: list[tuple[str, list[ChargeBound]]] = [
-            (flow.name, [self._terms.charge(charge) for charge in flow.charges])
+            (flow.name, [terms.charge(charge).numbered(own.numbered) for charge in flow.charges])
             for flow in flows(self.arch, self.workload, self.keep, self.costs)
         ]
-        self.still, self.loops = self._terms.still, self._terms.loops
+        self.still = [own.numbered(product) for product in terms.still]
+        self.loops = [{d: own.numbered(product) for d, product in by_dim.items()} for by_dim in terms.loops]
         self._programs: dict[Hashable, Program | None] = {}
-        self._limits()
+        self._limits(terms, own)
 
     @override
     def __getstate__(self) -> dict[str, Any]:
-        """Return what another process needs: no programs, as there may be no compiled form there."""
-        return vars(self) | {"_programs": {}}
+        """Return what another process needs: no programs, as there may be no compiled form there, and its columns."""
+        return vars(self) | {"_programs": {}, "terms": None}
 
     def bound(self, pick: Pick, n: Shape) -> Bound:
         """The bound for `n` sets of chains, or for a grid of them of this shape, along which entries are broadcast."""
@@ -187,18 +189,21 @@ class Relaxation:
                 weighted_products.append((product, 2.0 * min(1.0, charge.charge.pj * value(product) / steps)))
         return weighted_products
 
-    def _limits(self) -> None:
+    def _limits(self, terms: Terms, own: OwnColumns) -> None:
         """What fits: tiles in capacities, bounds on axes, loops at levels."""
         levels = self.arch.levels
         self.tiles = [
             (levels[stack[0]].capacity_bits // levels[stack[0]].multiple_buffering,  # type: ignore[operator]
              [(f"tile:{levels[level].name}:{tensor.name}", levels[level].bits(tensor.name, tensor.word_bits),
-               self._terms.tile(tensor, 0 if tensor.name in levels[level].resident else level))
+               own.numbered(terms.tile(tensor, 0 if tensor.name in levels[level].resident else level)))
               for level in stack for v, tensor in enumerate(self.workload.tensors) if self.keep[level, v]])
             for stack in self.arch.stacks if levels[stack[0]].capacity_bits is not None
         ]  # fmt: skip
-        self.axes = self._terms.axes
-        self.most_loops = [(most, self._terms.most_loops(slots)) for most, slots in self._loop_limits()]
+        self.axes = [
+            (name, size, least, own.numbered(spread), own.numbered(inverse))
+            for name, size, least, spread, inverse in terms.axes
+        ]
+        self.most_loops = [(most, own.numbered(terms.most_loops(slots))) for most, slots in self._loop_limits()]
 
     def _loop_limits(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """List how many loops there may be at some slots together: of a memory, a level without tensors, or all."""

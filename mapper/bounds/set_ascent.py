@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mapping import Bools, Floats, Ints
-from .weighted_terms import WeightedTerms
+from .weighted_terms import ABSENT, WeightedTerms
 
-STEPS, CHECK = 60, 20  # steps of an ascent, and after how many all rows are looked at
+STEPS, CHECK = 40, 20  # steps of an ascent, and after how many all rows are looked at
 RATE = (0.2, 0.02)  # at its beginning and its end
 SHARP = (0.05, 0.003)  # how far above the least (in logarithms) rows still count
-ACTIVE, ADDED = 32, 8  # rows of a group that it begins with, and that each look adds
+LEAST_ROWS, BEFORE, EVEN = 24, 16, 8  # rows of a group worked on: the least, of those before, at even distances
 LEAST = 1e-3  # no weight begins below it: it may have been of no use to the set before
 MARGIN = 1e-11  # subtracted for rounding in sums of logarithms
 TINY = 1e-300
@@ -44,22 +44,19 @@ class SetAscent:
         log_weights: Sequence[Floats],
         limit: float,
     ) -> None:
-        """Begin; per set its rows and their logarithms # (column, row) per group, and weights to begin with."""
+        """Begin; per set its rows and their logarithms # (row, column) per group, and weights to begin with."""
         self.terms, self.limit, groups = terms, limit, range(len(terms.logs))
-        zero = [np.stack([np.isneginf(own[g].min(axis=1)) for own in logs]) for g in groups]
+        zero = [np.stack([own[g].min(axis=0) for own in logs]) == ABSENT for g in groups]
         least_again = sum(
-            np.stack([terms.again[g][:, own[g]].min(axis=1, initial=np.inf) for own in rows]) for g in groups
+            np.stack([terms.again[g][own[g]].min(axis=0, initial=np.inf) for own in rows]) for g in groups
         )
         costs = terms.costs(np.asarray(least_again))
         self.used = terms.usable(zero, costs)
         self.constants = np.log(np.where(self.used, costs, 1.0))
-        # columns that are 0 somewhere have no weight: any number stands for them
-        self.logs = [[np.where(np.isneginf(columns), 0.0, columns) for columns in own] for own in logs]
+        self.logs = list(logs)  # columns that are 0 somewhere have no weight, whatever stands for them
         self.theta = np.maximum(np.array(log_weights), np.log(LEAST))
         self.first, self.second = np.zeros_like(self.theta), np.zeros_like(self.theta)
-        self.active = [
-            [np.unique(np.linspace(0, own.shape[1] - 1, ACTIVE).astype(int)) for own in of_set] for of_set in self.logs
-        ]
+        self.active = [[np.zeros(0, np.int64)] * len(terms.logs) for _ in logs]  # per set and group, rows
 
     def run(self) -> list[Ascended]:
         """Return the best of each set."""
@@ -118,36 +115,38 @@ class SetAscent:
         return own
 
     def _look(self, going: Ints, best: dict[int, Ascended]) -> None:
-        """Bound each set by all its rows, keep the best, and let the least rows join those worked on."""
+        """Bound each set by all its rows, keep the best, and choose the rows to work on."""
         weights, powers = self._weights()
         constants = (weights * (self.constants - self._own(weights, powers))).sum(axis=1)
         of_columns = [weights @ members for members in self.terms.members]
         for k, i in enumerate(going.tolist()):
-            scores = tuple(of_columns[g][k] @ own for g, own in enumerate(self.logs[k]))
-            for g, score in enumerate(scores):
-                if len(score) > ADDED:
-                    self.active[k][g] = np.union1d(self.active[k][g], np.argpartition(score, ADDED)[:ADDED])
+            scores = tuple(own @ of_columns[g][k] for g, own in enumerate(self.logs[k]))
+            self.active[k] = [
+                np.concatenate([_least(score), before[:BEFORE], np.arange(EVEN) * (len(score) - 1) // (EVEN - 1)])
+                for score, before in zip(scores, self.active[k], strict=True)
+            ]
             bound = float(constants[k] + sum(score.min() for score in scores)) - MARGIN
             if i not in best or bound > best[i].bound:
                 best[i] = Ascended(bound, scores, self.theta[k].copy())
 
     def _gather(self) -> None:
-        """Take the logarithms of the rows worked on: per group # (set, column, row), the first again where fewer."""
+        """Take the logarithms of the rows worked on: per group # (set, row, column), the last again where fewer."""
         self.work = []
         for g in range(len(self.terms.logs)):
             most = max(len(active[g]) for active in self.active)
-            places = [np.pad(active[g], (0, most - len(active[g])), mode="edge") for active in self.active]
-            self.work.append(np.stack([own[g][:, place] for own, place in zip(self.logs, places, strict=True)]))
+            every = np.arange(most)
+            places = [active[g][np.minimum(every, len(active[g]) - 1)] for active in self.active]
+            self.work.append(np.stack([own[g][place] for own, place in zip(self.logs, places, strict=True)]))
 
     def _climb(self, sharp: float, rate: float, step: int) -> None:
         terms = self.terms
         weights, powers = self._weights()
         values = self.constants - self._own(weights, powers)
         for logs, members in zip(self.work, terms.members, strict=True):
-            score = np.matmul((weights @ members)[:, None, :], logs)[:, 0]
+            score = np.matmul(logs, (weights @ members)[:, :, None])[:, :, 0]
             near = np.exp((score.min(axis=1, keepdims=True) - score) / sharp)
             near /= near.sum(axis=1, keepdims=True)
-            values = values + np.matmul(logs, near[:, :, None])[:, :, 0] @ members.T
+            values = values + np.matmul(near[:, None, :], logs)[:, 0] @ members.T
         slope = weights * values
         parts = (terms.parts[0], terms.parts[2])
         means = np.stack(
@@ -160,6 +159,12 @@ class SetAscent:
         self.second += 0.05 * (slope**2 - self.second)
         ahead = (self.first / (1 - 0.8**step)) / np.sqrt(self.second / (1 - 0.95**step) + 1e-12)
         self.theta = np.minimum(np.maximum(self.theta + rate * ahead, -60.0), 5.0)
+
+
+def _least(score: Floats) -> Ints:
+    if len(score) <= LEAST_ROWS:
+        return np.arange(len(score))
+    return np.argpartition(score, LEAST_ROWS)[:LEAST_ROWS]
 
 
 def _totals(weights: Floats, members: Floats) -> Floats:

@@ -15,6 +15,7 @@ from .geometric import Geometric
 from .products import Product
 
 ROWS_A_STEP = 100  # rows of a column that are a step of a proof
+ABSENT = -1e3  # stands for the logarithm of 0: below that of any float, and no weight makes it infinite
 
 
 @dataclass(frozen=True)
@@ -56,26 +57,23 @@ class WeightedTerms:
     def _columns(
         self, geometric: Geometric, rows: Sequence[Ints], every: Sequence[_Term]
     ) -> tuple[list[Floats], list[Floats], list[Floats]]:
-        """Take logarithms, per group: of the columns that terms have # (column, row), -inf for 0; which term has which
-        # (term, column); of words per distinct word of the outputs # (output, row)."""
+        """Take logarithms, per group: of the columns that terms have # (row, column), ABSENT for 0; which term has
+        which # (term, column); of words per distinct word of the outputs # (row, output)."""
         logs, members, again = list[Floats](), list[Floats](), list[Floats]()
         for g, group_rows in enumerate(rows):
             columns, check = geometric.relaxed.columns[g], geometric.relaxed.groups[g].deadline
             used, place = np.unique([term.product[g] if term.product else -1 for term in every], return_inverse=True)
             check((len(used) + len(self.outputs)) * (1 + len(group_rows) // ROWS_A_STEP))
-            with np.errstate(divide="ignore"):
-                logs.append(
-                    np.array([np.log(columns[c][group_rows] if c >= 0 else np.ones(len(group_rows))) for c in used])
-                )
-                again.append(
-                    np.array(
-                        [
-                            np.log(columns[term.product[g]][group_rows]) + np.log(columns[term.first[g]][group_rows])
-                            for term in every
-                            if term.first is not None
-                        ]
-                    ).reshape(-1, len(group_rows))
-                )
+            own = np.zeros((len(group_rows), len(used)))
+            for place_of_column, c in enumerate(used.tolist()):
+                own[:, place_of_column] = _log(columns[c][group_rows]) if c >= 0 else 0.0
+            logs.append(own)
+            words = [
+                _log(columns[term.product[g]][group_rows]) + _log(columns[term.first[g]][group_rows])
+                for term in every
+                if term.first is not None
+            ]
+            again.append(np.array(words).reshape(-1, len(group_rows)).T.copy())
             members.append(np.eye(len(used))[place])
         return logs, members, again
 
@@ -103,6 +101,11 @@ class WeightedTerms:
         """
         lost = sum(own.astype(float) @ members.T for own, members in zip(zero, self.members, strict=True))
         return np.asarray((lost == 0) & (costs > 0))
+
+
+def _log(column: Floats) -> Floats:
+    logs = np.full(len(column), ABSENT)
+    return np.log(column, out=logs, where=column > 0)
 
 
 def _members(owners: Sequence[int]) -> Floats:

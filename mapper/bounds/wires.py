@@ -14,7 +14,7 @@ have bounds that grow with the bounds on the axes:
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..model.nests import distinct_sums
 from .charges import MovementCost
 from .dim_groups import DimGroup
 from .kernels import take
-from .products import Product, Products, Shape, Value
+from .products import Numbered, Product, Products, Shape, Value
 
 Reach = tuple[float, Product, tuple[Product, ...]]  # hops of a step, the bound, the bounds inside it on its axis
 
@@ -39,6 +39,10 @@ class Hops:
     right: tuple[Reach, ...]
     across: Product
     climbs: "Climbs | None"  # None: the array has a single row
+
+    def numbered(self, by: Numbered) -> "Hops":
+        """The same, with columns by other numbers."""
+        return Hops(_numbered(self.right, by), by(self.across), self.climbs and self.climbs.numbered(by))
 
     def least(self, value: Value, n: Shape) -> Floats:
         """The least hops of a word, for `n` sets of chains. # (set,)"""
@@ -57,6 +61,11 @@ class Climbs:
     rows: Product  # 1 / rows in use
     cells: Product  # 1 / most cells in a column
     reach: tuple[Reach, ...]  # of the dims that the tensor does not have
+
+    def numbered(self, by: Numbered) -> "Climbs":
+        """The same, with columns by other numbers."""
+        equal, rows, cells = by(self.equal), by(self.rows), by(self.cells)
+        return replace(self, equal=equal, rows=rows, cells=cells, reach=_numbered(self.reach, by))
 
     def least(self, value: Value, n: Shape) -> Floats:
         """The least climb, for `n` sets of chains. # (set,)"""
@@ -210,6 +219,10 @@ class _Array:
             dims = {self.workload.dims.index(term.dim) for term in rank} & set(group.dims)
             stacked |= sum((self.bound(group, "Y", frozenset({d})) > 1 for d in dims), np.zeros(len(group), int)) > 1
         return stacked
+
+
+def _numbered(steps: Sequence[Reach], by: Numbered) -> tuple[Reach, ...]:
+    return tuple((step, by(bound), tuple(map(by, inside))) for step, bound, inside in steps)
 
 
 def _reached(steps: Sequence[Reach], value: Value, n: Shape) -> Floats:

@@ -17,7 +17,6 @@ from .retention_order import SHARE, by_tensors, in_turn_by_tensors
 from .wide_choice import FoldedChoice, WideChoice
 from .work import Piece, Work
 
-BESIDE = 5_000  # rows of chains whose columns take about as long as a generation
 CHOICE_STEPS = 10_000  # of bounding a choice, if it has few rows
 HELD = 2**19  # rows of chains with columns of choices that wait, in all: some hundreds of megabytes
 
@@ -27,7 +26,6 @@ class Bounding:
     """The bounding of the choices of a proof, piece by piece."""
 
     choices: AllChoices
-    rows: int = 0
     root: float = np.inf  # the least bound of the choices as they were bounded first
 
     def __post_init__(self) -> None:
@@ -42,8 +40,8 @@ class Bounding:
 
             def relaxation(keep: Bools) -> Work[Relaxation]:
                 yield Piece(CHOICE_STEPS // 10)
-                yield Piece(generations=self._beside(sum(map(len, listed))))
-                return Relaxation(listed, task.table, keep, task.charges, coarse=coarse)
+                terms = None if coarse else self.leaves.chains.terms
+                return Relaxation(listed, task.table, keep, task.charges, coarse=coarse, terms=terms)
 
             self.choices.in_turn = yield from in_turn_by_tensors(every, relaxation)
 
@@ -84,7 +82,7 @@ class Bounding:
             self.root = min(self.root, cutoff)  # it ruled out what is no better than the best, which may have changed
         if choice.least >= cutoff:
             choices.close([waiting])
-        yield Piece(generations=self._beside(0 if last else choice.rows), visible=True)
+        yield Piece(visible=True)
         if incumbents.best is not None and self._least_of_all > incumbents.cutoff * (1 + ROUNDING):
             raise InternalError("internal error: a mapping is below the bound of its mapspace; please report it")
 
@@ -97,11 +95,6 @@ class Bounding:
     def _least_of_all(self) -> float:
         """The lower bound of the mapspace as a whole."""
         return min(self.root, self.choices.least_waiting)
-
-    def _beside(self, rows: int) -> int:
-        """Return the number of generations that take about as long as columns of so many rows."""
-        before, self.rows = self.rows, self.rows + rows
-        return self.rows // BESIDE - before // BESIDE
 
     def _bounded(self, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
         choice = yield from choice_of(self.task, self.leaves, keep, last=last)

@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from ..bounds import DimGroup, RankTiles, grouped
+from ..bounds import DimGroup, RankTiles, Terms, grouped
 from ..mapping import Bools, ChainTable, Ints, MappingBatch
 from ..mapspace import Mapspace, every_chain
 from ..runtime import Deadline, no_deadline
@@ -59,8 +59,15 @@ class ChainGroups:
                 tables = {d: every_chain(chains) for d, chains in spaces.items()}
                 self.groups.append(DimGroup(space.arch, space.workload, tables, dims, deadline, known_tiles=known))
 
+    @cached_property
+    def terms(self) -> Terms | None:
+        """What the bounds of all choices of kept tensors are made of; None where some chains are not listed."""
+        listed = [group for group in self.groups if isinstance(group, DimGroup)]
+        return Terms(listed) if len(listed) == len(self.groups) else None
+
     def forget(self) -> None:
         """Drop what further choices of kept tensors would have used again."""
+        vars(self).pop("terms", None)
         for group in self.groups:
             group.forget()
 

@@ -134,7 +134,7 @@ class CoarseBounds:
         """Weigh all chains left of group g, some at a time."""
         scores, again = list[Floats](), np.full(len(product.rewritten), np.inf)
         for block in self._blocks(g):
-            yield Piece(generations=1)
+            yield Piece()
             block.deadline(len(block) // ROWS_A_STEP)
             columns = self.relaxation([*self._single[:g], block, *self._single[g + 1 :]]).columns[g]
             score = np.zeros(len(block))

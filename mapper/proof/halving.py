@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from ..bounds import Ascended, Geometric, SetAscent, WeightedTerms
+from ..bounds import ABSENT, Ascended, Geometric, SetAscent, WeightedTerms
 from ..mapping import Bools, Floats, Ints
 from ..problem import ROUNDING
 from ..search.outcome import Coverage
@@ -25,7 +25,7 @@ from .parts import LITTLE, ZERO
 
 TOGETHER = 32  # sets halved at once: their ascents go side by side
 FEW = 2_000  # combinations that are joined at once
-STEPS_A_TERM = 2  # steps of a proof for the ascent of a half, for each term and group
+STEPS_A_TERM = 8  # steps of a proof for the ascent of a half, for each term and group
 FIGURES_A_STEP = 500  # entries of columns looked at in a step
 
 
@@ -143,14 +143,14 @@ class Halving:
         terms, rows, logs, parents = self._terms, list[tuple[Ints, ...]](), list[list[Floats]](), list[HalfSet]()
         assert terms is not None, "it has begun"
         for own in sets:
-            figures = sum(len(columns) * len(r) for columns, r in zip(terms.logs, own.rows, strict=True))
+            figures = sum(columns.shape[1] * len(r) for columns, r in zip(terms.logs, own.rows, strict=True))
             self._count(1 + figures // FIGURES_A_STEP)
-            of_set = [columns[:, r] for columns, r in zip(terms.logs, own.rows, strict=True)]
+            of_set = [columns[r] for columns, r in zip(terms.logs, own.rows, strict=True)]
             for mask_group, mask in self._halves(own, of_set):
                 own_rows, own_logs = list(own.rows), list(of_set)
                 if mask_group is not None:
                     own_rows[mask_group] = own_rows[mask_group][mask]
-                    own_logs[mask_group] = own_logs[mask_group][:, mask]
+                    own_logs[mask_group] = own_logs[mask_group][mask]
                 rows.append(tuple(own_rows))
                 logs.append(own_logs)
                 parents.append(own)
@@ -193,18 +193,20 @@ class Halving:
         highest, chosen = -1.0, (0, np.zeros(0, bool))
         weights = terms.weights(own.ascended.log_weights)
         for g, (columns, members) in enumerate(zip(logs, terms.members, strict=True)):
-            if columns.shape[1] < 2:
+            if len(columns) < 2:
                 continue
-            zero = np.isneginf(columns)
-            most, least = columns.max(axis=1), np.where(zero, np.inf, columns).min(axis=1)
-            mixed = zero.any(axis=1) & ~zero.all(axis=1)
-            spread = np.where(zero.all(axis=1), 0.0, most - least) + np.where(mixed, np.log(FAR), 0.0)
+            most, least = columns.max(axis=0), columns.min(axis=0)
+            mixed = (least == ABSENT) & (most > ABSENT)
+            if mixed.any():
+                own_columns = columns[:, mixed]
+                least[mixed] = np.where(own_columns == ABSENT, np.inf, own_columns).min(axis=0)
+            spread = most - least + np.log(FAR) * mixed
             score = spread * (weights @ members + LITTLE + ZERO * mixed)
             widest = int(score.argmax())
             if score[widest] > highest:
                 highest = float(score[widest])
                 middle = (most[widest] + least[widest]) / 2
-                first = zero[widest] if mixed[widest] else columns[widest] <= middle
+                first = columns[:, widest] <= (ABSENT if mixed[widest] else middle)
                 chosen = g, first if 0 < first.sum() < len(first) else np.arange(len(first)) < len(first) // 2
         g, first = chosen
         return [(g, first), (g, ~first)]

@@ -10,9 +10,9 @@ from ..model import evaluate, least_counts
 from ..search.evolution import SIZES, Generation, Populations, PopulationSpaces
 from .leaves import LeafEvaluator
 
-FIRST_LOOK = 8  # generations before a proof: more of them cost more time than better incumbents save,
-ROWS = 1_000  # but where tables are large: another for so many rows of them,
-MORE = 72  # and so many at most
+FIRST_LOOK = 6  # generations before a proof: more of them cost more time than better incumbents save,
+ROWS = 2_000  # but where tables are large: another for so many rows of them,
+MORE = 24  # and so many at most
 FIRST_SHARE = 0.25  # of the time limit: the first look takes no more
 
 
@@ -33,16 +33,17 @@ class Evolver:
     def settled(self) -> bool:
         """Whether no more mappings are of use or allowed: new populations bring nothing, or it made as many as there
         are."""
-        return self.used_up or self._seen >= self.leaves.task.space.numbers or self._populations.settled
+        return self.used_up or self.seen >= self.leaves.task.space.numbers or self._populations.settled
 
     @property
     def used_up(self) -> bool:
         """Whether it is off, or its mappings are used up."""
         most = self.leaves.task.options.limits.mappings
-        return not self.active or (most is not None and self._seen >= most)
+        return not self.active or (most is not None and self.seen >= most)
 
     @property
-    def _seen(self) -> int:
+    def seen(self) -> int:
+        """The mappings so far."""
         return self.generations * SIZES.children
 
     @property

@@ -12,7 +12,7 @@ ADMISSIBLE = 1e5  # combinations that weights leave, by an estimate: a set with 
 MOST_LISTED = 2_000_000  # at once
 MOST_LEFT = 50_000  # combinations that are below the limit one by one: more of them are not evaluated
 BINS = 128  # of a histogram of scores
-JOIN_STEPS, ROWS_A_STEP = 200, 2  # steps of a proof: for a join, and for so many combinations bounded one
+JOIN_STEPS, ROWS_A_STEP = 500, 1  # steps of a proof: for a join, and for so many combinations bounded one
 
 
 @dataclass(frozen=True, eq=False)

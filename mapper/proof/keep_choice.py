@@ -1,5 +1,6 @@
 """A choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,10 +24,10 @@ from .halving import Halving
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
 from .long_lists import LongList
-from .narrowing import Narrowed, bound_of_all, narrowed
+from .narrowing import Narrowed, bound_of_all, narrowed, weighed
 from .part_search import OpenNodes, PartSearch
 from .parts import PATIENCE, Part
-from .policy import Form
+from .policy import Form, halves
 from .proof_log import certified_tree
 from .rounds import OpenPart, Rounds
 from .wide_choice import WideChoice
@@ -112,7 +113,7 @@ class KeepChoice:
     def sharpen(self) -> None:
         """Raise the bound of the whole; TimeUp leaves it as it was."""
         every = [np.arange(len(group)) for group in self.relaxed.groups]
-        self.looks = tuple(geometric.factors(every) for geometric in self.weighing)
+        self.looks = tuple(weighed(every, self.weighing, self.incumbents))
 
     @property
     def sharper(self) -> float:
@@ -136,8 +137,10 @@ class KeepChoice:
 
     @property
     def halves_next(self) -> bool:
-        """Whether halving has had fewer steps than rounds have."""
-        return self.halving is not None and self.rounds is not None and self.halving.steps < self.rounds.steps
+        """Whether halving has had less than its share of the steps."""
+        if self.halving is None or self.rounds is None:
+            return False
+        return halves(self.halving.steps, self.rounds.steps, leads=self.halving.least > self.rounds.least)
 
     @property
     def _by_columns(self) -> float:
@@ -224,7 +227,9 @@ def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> 
     best, coarse_bound = incumbents if isinstance(incumbents, BestIncumbent) else None, None
 
     def relaxation(dim_groups: Sequence[DimGroup], *, coarse: bool = False) -> Relaxation:
-        return Relaxation(dim_groups, task.table, keep, task.charges, coarse=coarse)
+        shares = not coarse and all(map(operator.is_, dim_groups, groups))
+        terms = leaves.chains.terms if shares else None
+        return Relaxation(dim_groups, task.table, keep, task.charges, coarse=coarse, terms=terms)
 
     if best and max(map(len, groups)) > LONG:
         coarse_bound = yield from CoarseBounds(groups, partial(relaxation, coarse=True), best).bound()

@@ -9,7 +9,7 @@ import numpy as np
 from ..bounds import Factors, Geometric
 from ..mapping import Floats, Ints
 from ..problem import ROUNDING
-from .incumbents import Incumbents
+from .incumbents import BestIncumbent, Incumbents
 
 LOOKS = 2  # weighted products, of each of the powers, that remain in use after ruling out rows
 SHRINKS = 0.9  # a further product is computed while fewer than this share of the rows is left
@@ -44,7 +44,7 @@ def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: In
     remaining, products, looks, least = list(rows), list[Factors](), list[dict[str, float]](), -np.inf
     while weighing and all(map(len, remaining)):
         before, limit = sum(map(len, remaining)), incumbents.cutoff * (1 - ROUNDING)
-        new_products = [geometric.factors(remaining) for geometric in weighing]
+        new_products = weighed(remaining, weighing, incumbents)
         least = max(least, bound_of_all(new_products, incumbents))
         looks += [product.weights for product in new_products if product.weights]
         with np.errstate(over="ignore"):  # beyond all floats there is no mapping
@@ -59,6 +59,13 @@ def narrowed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: In
             break
     ruled_out = prod(map(len, rows)) - prod(map(len, remaining))
     return Narrowed(tuple(remaining), tuple(products), tuple(looks), ruled_out, least)
+
+
+def weighed(rows: Sequence[Ints], weighing: Sequence[Geometric], incumbents: Incumbents) -> list[Factors]:
+    """Bound all combinations of `rows` by a product for each of the powers, no better than rules them out."""
+    alone = isinstance(incumbents, BestIncumbent) and len(weighing) == 1
+    enough = incumbents.cutoff * (1 - ROUNDING) if alone else np.inf
+    return [geometric.factors(rows, enough) for geometric in weighing]
 
 
 def bound_of_all(products: Sequence[Factors], incumbents: Incumbents) -> float:

@@ -22,7 +22,6 @@ from .all_choices import Waiting
 from .bounding import Bounding
 from .effort_used import EffortUsed
 from .front_search import FrontSearch
-from .halving import Halving
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .initial_evolution import Evolver, initial_evolution
 from .keep_choice import KeepChoice
@@ -33,13 +32,12 @@ from .policy import (
     Branch,
     Dive,
     End,
-    Evolve,
     GiveUp,
-    Halve,
     Open,
     Round,
     Standing,
     Unfold,
+    evolves,
     goes_by_parts,
     next_action,
 )
@@ -49,8 +47,6 @@ from .rounds import Rounds
 from .why_no_proof import why_no_proof
 from .wide_choice import FoldedChoice
 from .work import Work
-
-BETWEEN = 2  # turns of a round for each generation of the evolution beside them
 
 
 @dataclass(frozen=True)
@@ -143,6 +139,7 @@ class Optimal:
                     self._divide(division)
                     divisions += 1
                     self._tell()
+                    self._evolve_beside()
 
     def _standing(self, divisions: int) -> Standing[Waiting]:
         """Say where the proof is; while choices are not bounded, nothing is asked of those that wait."""
@@ -153,20 +150,17 @@ class Optimal:
             return Standing(root_only=True)
         first = min(self.so_far.choices.waiting, key=lambda choice: choice.least, default=None)
         used_up = first is not None and self.effort.late()
-        return Standing(first, used_up=used_up, divisions=divisions, settled=self.evolver.settled)
+        return Standing(first, used_up=used_up, divisions=divisions)
 
     def _divide(self, action: Action[Waiting]) -> None:
-        """Open some sets of chains of a choice; evolution, and of a front exchanges, have some of the steps."""
+        """Open some sets of chains of a choice; exchanges of a front have some of the steps."""
         match action:
-            case Round(KeepChoice(rounds=Rounds() as rounds)):
-                self._round(rounds)
-            case Halve(KeepChoice(halving=Halving() as halving)):
-                halving.step(self.leaves)
+            case Round(KeepChoice(rounds=Rounds() as rounds) as choice):
+                self._halve_beside(choice)
+                self._round(choice, rounds)
             case Branch(KeepChoice() as choice):
                 self._search_front(choice)
                 choice.grow(certify=self.task.options.certify)
-            case Evolve():
-                self.evolver.step()
             case Dive(KeepChoice() as choice):
                 choice.dive(self.leaves)
                 self._search_front(choice)
@@ -194,9 +188,14 @@ class Optimal:
                 self.effort.check(piece.steps)
             if piece.visible:
                 self._tell()
-            for _ in range(piece.generations):
-                if self.evolver.go_on(self.effort.late):
-                    self._tell()
+            self._evolve_beside()
+
+    def _evolve_beside(self) -> None:
+        """Evolve until that has its share of the steps."""
+        if self.start.root_only:
+            return
+        while evolves(self.evolver.seen, self.statistics.steps) and self.evolver.go_on(self.effort.late):
+            self._tell()
 
     def _evolve(self, reason: Ended) -> None:
         """Evolve with the rest of the effort, without a limit until that brings nothing: there is no proof, or no more.
@@ -211,18 +210,30 @@ class Optimal:
         timed_out = reason in (Ended.EFFORT, Ended.TOO_SHORT) and self.effort.out_of_time
         self.statistics.stop(Ended.TIME_LIMIT if timed_out else reason)
 
-    def _round(self, rounds: Rounds) -> None:
-        """Open nodes of a choice in turns, with evolution between them."""
+    def _round(self, choice: KeepChoice, rounds: Rounds) -> None:
+        """Open nodes of a choice in turns, with evolution and halving between them."""
         if self.rounds is not None and self.rounds is not rounds:
             self.rounds.close()  # workers keep what one choice shares, not what all do
         self.rounds = rounds
         with closing(rounds.round(self.leaves, self.effort.remaining, self._tell)) as turns:
-            for turn, _ in enumerate(turns, 1):
-                if turn % BETWEEN == 0:
-                    self.evolver.go_on(self.effort.late)
+            for _ in turns:
                 self._tell()
-                if self.effort.late():
+                self._evolve_beside()
+                self._halve_beside(choice)
+                if self.effort.late() or not self._may_be_better(choice):
                     return
+
+    def _halve_beside(self, choice: KeepChoice) -> None:
+        """Halve sets of a choice until that has its share of the steps, or nothing is left."""
+        while choice.halves_next and self._may_be_better(choice) and not self.effort.late():
+            assert choice.halving is not None
+            choice.halving.step(self.leaves)
+            self._tell()
+            self._evolve_beside()
+
+    def _may_be_better(self, choice: KeepChoice) -> bool:
+        """Test whether a choice may have a mapping better than the best."""
+        return choice.least < self.incumbents.cutoff * (1 - ROUNDING)
 
     def _end(self) -> None:
         """Set the reason of the end, unless effort or time ended the search before all was seen."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol
 
-from ..search.outcome import Ended
+from ..search.outcome import STEPS_A_MAPPING, Ended
 
-BESIDE = 4  # openings of nodes for each generation of the evolution beside them: both bring better mappings
+EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
+LEADER = 3.0  # times as many steps for halving as for rounds beside it where it has the better bound, or the reverse
 ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
 
 
@@ -39,10 +40,6 @@ class Waiting(Protocol):
     def opened(self) -> int:
         """The nodes opened so far."""
 
-    @property
-    def halves_next(self) -> bool:
-        """Whether halving is behind opening nodes, where both search its parts."""
-
 
 @dataclass(frozen=True)
 class Standing[C: Waiting]:
@@ -54,7 +51,6 @@ class Standing[C: Waiting]:
     root_only: bool = False  # whether the mapspace is bounded as a whole and no more
     used_up: bool = False  # whether effort or time is used up
     divisions: int = 1  # times that choices were divided, this one included
-    settled: bool = False  # whether the evolution beside brings nothing any more
 
 
 @dataclass(frozen=True)
@@ -92,21 +88,9 @@ class Dive[C]:
 
 @dataclass(frozen=True)
 class Round[C]:
-    """Open nodes of the parts of a choice."""
+    """Open nodes of the parts of a choice, with halving beside them."""
 
     choice: C
-
-
-@dataclass(frozen=True)
-class Halve[C]:
-    """Halve sets of a choice, each with weights of its own."""
-
-    choice: C
-
-
-@dataclass(frozen=True)
-class Evolve:
-    """Make a generation of the evolution beside the proof."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +107,7 @@ class End:
     reason: Ended | None = None
 
 
-type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | Halve[C] | Evolve | GiveUp | End
+type Action[C] = Bound | Unfold[C] | Branch[C] | Open[C] | Dive[C] | Round[C] | GiveUp | End
 
 
 def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
@@ -145,14 +129,22 @@ def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
 def _division[C: Waiting](state: Standing[C], choice: C) -> Action[C]:
     """Choose how a choice that may have the best mapping is divided."""
     if choice.form is Form.PARTS:
-        return Halve(choice) if choice.halves_next else Round(choice)
+        return Round(choice)
     if choice.form is Form.WHOLE:
         return Branch(choice)
-    if state.divisions % BESIDE == 2 and not state.settled:
-        return Evolve()
     if state.divisions >= DIVES and state.divisions.bit_count() == 1:
         return Dive(choice)
     return Open(choice)
+
+
+def evolves(mappings: int, steps: int) -> bool:
+    """Test whether the evolution beside a proof, of so many mappings by now, has had less than its share of `steps`."""
+    return mappings * STEPS_A_MAPPING < steps * EVOLVED
+
+
+def halves(steps: int, of_rounds: int, *, leads: bool) -> bool:
+    """Test whether halving, of so many steps by now, has had less than its share; `leads`: it has the better bound."""
+    return steps < of_rounds * (LEADER if leads else 1 / LEADER)
 
 
 def goes_by_parts(choice: Waiting, *, certify: bool) -> bool:

@@ -27,7 +27,6 @@ class FoldedChoice:
     form: Form = Form.FOLDED
     divisible: bool = False
     opened: int = 0
-    halves_next: bool = False
 
     @property
     def coverage(self) -> Coverage:
@@ -51,7 +50,6 @@ class WideChoice:
     form: Form = Form.WIDE
     divisible: bool = False
     opened: int = 0
-    halves_next: bool = False
 
     @property
     def least(self) -> float:

@@ -8,7 +8,6 @@ class Piece(NamedTuple):
     """What the loop is to do before a work goes on."""
 
     steps: int = 0  # of the proof, that what follows takes
-    generations: int = 0  # of the evolution, to be made beside what was done
     visible: bool = False  # whether something was done that progress shows
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..bounds import DimGroup, Relaxation, distribution_cost, grouped, ideal, least_between, least_outermost
+from ..bounds import DimGroup, Relaxation, Terms, distribution_cost, grouped, ideal, least_between, least_outermost
 from ..mapping import Bools, Floats, Ints, Mappings, dominated, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
 from ..model import validity
@@ -139,6 +139,11 @@ class Pruning:
         return energy
 
     @cached_property
+    def _terms(self) -> Terms:
+        tables = {d: self.space.table(d) for d in range(len(self.space.workload.dims))}
+        return Terms([DimGroup(self.space.arch, self.space.workload, tables, dims) for dims in self._groups])
+
+    @cached_property
     def _groups(self) -> list[tuple[int, ...]]:
         return grouped(self.space.workload)
 
@@ -160,9 +165,9 @@ class Pruning:
     def _relaxed_alike(self, batch: Mappings, keep: Bools) -> Floats:
         key = keep.tobytes()
         if key not in self._relaxations:
-            tables = {d: self.space.table(d) for d in range(len(batch.tables))}
-            groups = [DimGroup(batch.arch, batch.workload, tables, dims) for dims in self._groups]
-            self._relaxations[key] = Relaxation(groups, self.table, keep, _words_alone(self.costs))
+            self._relaxations[key] = Relaxation(
+                self._terms.groups, self.table, keep, _words_alone(self.costs), terms=self._terms
+            )
         relaxed = self._relaxations[key]
         rows = [
             np.ravel_multi_index([batch.rows[:, d] for d in dims], [self.space.chains[d].total for d in dims])

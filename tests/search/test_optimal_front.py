@@ -291,8 +291,8 @@ def test_a_product_that_is_too_high_is_noticed(monkeypatch):
     right = found_by(optimal(space, table, OPTIONS), table)
     real = Geometric.factors
 
-    def too_high(self, rows):
-        found = real(self, rows)
+    def too_high(self, rows, enough):
+        found = real(self, rows, enough)
         return replace(found, least=2 * found.least)
 
     monkeypatch.setattr(Geometric, "factors", too_high)

@@ -108,7 +108,7 @@ def test_chains_are_ruled_out_by_products_alone(objective):
     best.offer(None, 1.0, 1.0)
 
     class Weighing:
-        def factors(self, rows):
+        def factors(self, rows, enough):
             return Factors(0.5, (np.array([1.0, 1.9, 2.0])[rows[0]],))
 
     assert narrowed([np.arange(3)], (Weighing(),), best).rows[0].tolist() == [0, 1]

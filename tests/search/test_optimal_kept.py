@@ -186,8 +186,10 @@ def test_tells_and_looks_at_the_time_after_each_choice(monkeypatch):
         best,
         progress=lambda recorder: told.append(recorder.proven),
     )
-    assert told == [f"{n} of 8 choices of what is kept bounded" for n in range(1, len(told) + 1)]
-    assert len(told) >= 4
+    texts = list(dict.fromkeys(told))
+    first = int(texts[0][0])  # 0: between the pieces of the first choice
+    assert texts == [f"{n} of 8 choices of what is kept bounded" for n in range(first, first + len(texts))]
+    assert len(texts) >= 4
     assert len(made) == 5
     assert found.lower_bound > 0
 

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import bounding, chain_groups, keep_choice, long_lists, why_no_proof
 from ruby_map.mapper.proof import coarse_bound as sketch
+from ruby_map.mapper.proof import optimal as optimal_proof
 from ruby_map.mapper.proof.chain_groups import ChainGroups
 from ruby_map.mapper.proof.initial_evolution import Evolver
 from ruby_map.mapper.runtime import InternalError
@@ -214,6 +216,8 @@ def test_a_best_mapping_that_changes_between_choices(monkeypatch):
     with all_lists_long() as patch:
         patch.setattr(Evolver, "step", step)
         patch.setattr(Evolver, "settled", False)
+        once = cycle([True, False])
+        patch.setattr(optimal_proof, "evolves", lambda mappings, steps: next(once))
         patch.setattr(Evolver, "quiet", property(lambda self: self.generations > 0))
         found = optimal(space, table, replace(CERTIFIED, objective="energy,delay"))
     assert not chosen

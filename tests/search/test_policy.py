@@ -8,22 +8,24 @@ from hypothesis import strategies as st
 from ruby_map.mapper.proof.policy import (
     ALONE,
     DIVES,
+    EVOLVED,
+    LEADER,
     Bound,
     Branch,
     Dive,
     End,
-    Evolve,
     Form,
     GiveUp,
-    Halve,
     Open,
     Round,
     Standing,
     Unfold,
+    evolves,
     goes_by_parts,
+    halves,
     next_action,
 )
-from ruby_map.mapper.search.outcome import Ended
+from ruby_map.mapper.search.outcome import STEPS_A_MAPPING, Ended
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,6 @@ class Choice:
     form: Form
     divisible: bool = True
     opened: int = 0
-    halves_next: bool = False
 
 
 WIDE, FOLDED, WHOLE, OPEN, PARTS = map(Choice, Form)
@@ -53,10 +54,8 @@ DIVIDES = {FOLDED: Unfold, WHOLE: Branch, PARTS: Round}
         (Standing(FOLDED), Unfold(FOLDED)),
         (Standing(WHOLE, divisions=2), Branch(WHOLE)),
         (Standing(PARTS, divisions=2), Round(PARTS)),
-        (Standing(replace(PARTS, halves_next=True)), Halve(replace(PARTS, halves_next=True))),
         (Standing(OPEN), Open(OPEN)),
-        (Standing(OPEN, divisions=2), Evolve()),
-        (Standing(OPEN, divisions=2, settled=True), Open(OPEN)),
+        (Standing(OPEN, divisions=2), Open(OPEN)),
         (Standing(OPEN, divisions=DIVES), Dive(OPEN)),
         (Standing(OPEN, divisions=DIVES + 1), Open(OPEN)),
         (Standing(OPEN, divisions=3 * DIVES), Open(OPEN)),
@@ -77,7 +76,6 @@ STATES = st.builds(
     root_only=st.booleans(),
     used_up=st.booleans(),
     divisions=st.integers(1, 10_000),
-    settled=st.booleans(),
 )
 
 
@@ -93,12 +91,26 @@ def test_every_state_has_one_action(state):
         assert isinstance(action, expected)
 
 
-@given(STATES)
-def test_no_run_of_generations_keeps_a_proof_from_its_nodes(state):
-    """Of four divisions in a row three open nodes or dive, so a proof goes on however long it takes."""
-    actions = [next_action(replace(state, first=OPEN, unbounded=False, root_only=False, used_up=False, divisions=n))
-               for n in range(state.divisions, state.divisions + 4)]  # fmt: skip
-    assert sum(isinstance(action, Open | Dive) for action in actions) >= 3
+@given(st.integers(0, 10**9))
+def test_evolution_has_its_share_of_the_steps_and_no_more(steps):
+    """However long a proof takes."""
+    mappings = 0
+    while evolves(mappings, steps):
+        mappings += max(1024, steps // 10_000)
+    most = EVOLVED * steps / STEPS_A_MAPPING
+    assert most <= mappings <= most + max(1024, steps // 10_000)
+
+
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6), st.booleans()), max_size=50))
+def test_halving_and_rounds_both_go_on(turns):
+    """The one with the better bound has more of the steps; neither waits for ever."""
+    of_halving = of_rounds = 0
+    for of_turn, of_halves, leads in turns:
+        of_rounds += of_turn
+        while halves(of_halving, of_rounds, leads=leads):
+            of_halving += of_halves
+        assert of_halving >= of_rounds / LEADER
+        assert not halves(of_halving, of_rounds, leads=leads)
 
 
 @pytest.mark.parametrize(

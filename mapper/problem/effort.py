@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 
 from ...workloads import Fault, InputError, near, option_fault
 
-STEPS_A_SECOND = 1_000_000  # of a proof, about, on one quiet core
+STEPS_A_SECOND = 2_000_000  # of a proof, about, on one quiet core
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Effort:
     """
 
     mappings: int | None = None  # evaluated
-    steps: int | None = None  # of a proof: about a microsecond each, by fixed weights of what is computed
+    steps: int | None = None  # of a proof: about half a microsecond each, by fixed weights of what is computed
     seconds: float | None = None
 
     @property
@@ -42,8 +42,8 @@ class Effort:
 
 
 EFFORTS = {
-    "quick": Effort(2**15, STEPS_A_SECOND // 2),
-    "normal": Effort(2**18, 6 * STEPS_A_SECOND),
+    "quick": Effort(2**15, STEPS_A_SECOND // 4),
+    "normal": Effort(2**18, 10 * STEPS_A_SECOND),
     "thorough": Effort(2**21, 240 * STEPS_A_SECOND),
 }
 _KINDS: dict[str, Callable[[str], int | float]] = {"mappings": int, "steps": int, "seconds": float}

@@ -56,15 +56,18 @@ class _Nest(NestAnalysis):
 
 
 class _Recounted:
-    """A flow of one mapping whose words are listed, as the closed form may count too many (recount.py)."""
+    """A flow whose words are listed in some mappings, as the closed form may count too many there (recount.py)."""
 
-    def __init__(self, nest: _Nest, charge: MovementCost) -> None:
+    def __init__(self, nest: _Nest, plain: DataMovement, charge: MovementCost, flagged: Ints) -> None:
         assert charge.parent is not None, "what is received is never flagged"
-        self.nest, self.steps = nest, WordsByLoop(nest.batch, charge.tensor, charge.parent, charge.child)
+        self.nest, self.plain, self.flagged, batch = nest, plain, flagged, nest.batch
+        self.steps = [WordsByLoop(batch.take([i]), charge.tensor, charge.parent, charge.child) for i in flagged]
 
-    def stays(self, level: int, d: int) -> Floats | float:
-        """Return the words that stay, up to a constant: minus the words that move."""
-        return -float(self.steps.at(level, d, self.nest.positions.outside))
+    def stays(self, level: int, d: int) -> Floats:
+        """Return the words that stay, up to a constant of each mapping: of those flagged minus the words that move."""
+        words = np.zeros(len(self.nest.batch)) + self.plain.stays(level, d)
+        words[self.flagged] = [-float(steps.at(level, d, self.nest.positions.outside)) for steps in self.steps]
+        return words
 
 
 def best_orders(
@@ -72,14 +75,15 @@ def best_orders(
 ) -> Order:
     """Find the loop orders with the least energy for the mappings of `batch`, which keep the same tensors.
 
-    `orders` has the orders that each level allows. Flagged words count by the closed form; for a single mapping exactly
-    if `recounted`. # (mapping, level, position)
+    `orders` has the orders that each level allows. Flagged words count by the closed form, or exactly if `recounted`.
+    # (mapping, level, position)
     """
     nest = _Nest(batch)
 
     def flow(charge: MovementCost) -> DataMovement | _Recounted:
         plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
-        return _Recounted(nest, charge) if recounted and not plain.exact()[0] else plain
+        flagged = np.flatnonzero(~plain.exact() & recounted)
+        return _Recounted(nest, plain, charge, flagged) if len(flagged) else plain
 
     flows = [(flow(c), c, word_pj(batch, c)) for c in charges if c.child < nest.levels]
     best = np.empty((len(batch), nest.levels, len(batch.workload.dims)), np.int8)

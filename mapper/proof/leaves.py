@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bounds import MovementCost, Relaxation, charges
 from ..mapping import Bools, Floats, Ints, MappingBatch
-from ..mapspace import sorted_placement
+from ..mapspace import Order, sorted_placement
 from ..model import Costs, evaluate, recount, validity
 from ..problem import ROUNDING
 from ..runtime import InternalError
@@ -25,6 +25,7 @@ from .slow_orders import SlowOrders, TooManyOrders
 EVALUATED = 2048  # chain combinations evaluated at once
 EVALUATE_STEPS, MAPPING_STEPS = 25_000, 50  # steps of evaluating combinations: for itself, and for each
 OFFER_STEPS = 5_000  # of a mapping counted exactly
+RECOUNT_STEPS = 15_000  # of its best order by listed words
 ORDERS_A_STEP = 4  # of points of orders looked at
 
 
@@ -99,7 +100,7 @@ class LeafEvaluator:
         if limited and (~costs.exact | (costs.cycles > least)).any():
             chosen = rows[valid]
             least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-        self._settle(batch, bounds, least, ~costs.exact | (costs.cycles > least))
+        self._settle(batch, bounds, least, costs.exact, ~costs.exact | (costs.cycles > least))
         return values
 
     def _charges(self, keep: Bools) -> list[MovementCost]:
@@ -107,23 +108,35 @@ class LeafEvaluator:
 
     def _batch(self, rows: Ints, relaxed: Relaxation) -> MappingBatch:
         batch = mappings_of(self.task.space, relaxed.groups, rows, relaxed.keep)
-        return replace(batch, order=best_orders(batch, self._charges(relaxed.keep), self.task.space.orders.levels))
+        return replace(batch, order=self._best_orders(batch))
 
-    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, doubtful: Bools) -> None:
-        """Find the best loop orders of the mappings whose order the energy by closed form does not decide."""
+    def _best_orders(self, batch: MappingBatch, *, recounted: bool = False) -> Order:
+        """Find the orders of least energy of mappings that keep the same tensors. # (mapping, level, position)"""
+        self.count(RECOUNT_STEPS * len(batch) * recounted)
+        return best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted)
+
+    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, exact: Bools, doubtful: Bools) -> None:
+        """Find the best loop orders of the mappings whose order the energy by closed form does not decide.
+
+        Where that is `exact` their orders have the least energy.
+        """
+        doubtful &= bounds < self.incumbents.cutoff * (1 - ROUNDING)
+        order, flagged = batch.order.copy(), np.flatnonzero(doubtful & ~exact)
+        if len(flagged) and not self.late():
+            order[flagged] = self._best_orders(batch.take(flagged), recounted=True)
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
                 continue
-            if self.late() or not self._settled(batch.take([i]), float(least_cycles[i])):
+            one = replace(batch.take([i]), order=order[i : i + 1])
+            if self.late() or not self._settled(one, float(least_cycles[i])):
                 self.unresolved = min(self.unresolved, float(bounds[i]))
 
     def _settled(self, batch: MappingBatch, least_cycles: float) -> bool:
-        """Offer the single mapping of `batch` in its best orders, counted exactly.
+        """Offer the single mapping of `batch`, in the order of least energy, counted exactly; and better orders.
 
         Each takes `least_cycles` at least. Returns False where there are too many orders, or time is up.
         """
         charges, allowed = self._charges(batch.keep[0]), self.task.space.orders.levels
-        batch = replace(batch, order=best_orders(batch, charges, allowed, recounted=True))
         costs = self.offer(batch)
         if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
             return True  # no order has less energy, and none fewer cycles

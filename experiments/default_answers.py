@@ -1,10 +1,11 @@
 """Claim: the default answer is certified for most layers within its ten seconds, near-optimal for all, and never wrong.
 
-The measured tables of docs/optimal.md, section 6: whole networks by the default search, proofs of ResNet-50 in every
-mapspace, other machines, uneven placement, evolution alone, time limits on hard problems, layers beside Timeloop. Each
-measurement is a run in a process of its own, and a line of OUT/default_answers.jsonl as it ends; what stands there is
-not run again, so that the full size, many CPU-hours, can be run in pieces, also by several processes (`--part 1/2` and
-`--part 2/2`). Lines hold for the sources that measured them; other sources begin anew.
+The measured tables of docs/optimal.md, section 6: whole networks by the default search, on the library's machines too,
+proofs of ResNet-50 in every mapspace, other machines and the largest mapspaces, uneven placement, evolution alone, time
+limits on hard problems, layers beside Timeloop. Each measurement is a run in a process of its own, and a line of
+OUT/default_answers.jsonl as it ends; what stands there is not run again, so that the full size, many CPU-hours, can be
+run in pieces, also by several processes (`--part 1/2` and `--part 2/2`). Lines hold for the sources that measured them;
+other sources begin anew.
 
 "Best known" is the least EDP that any line has of the problem, in a mapspace inside it too. A lower bound above it is a
 contradiction: it is told, and the exit status is 1. Times depend on the machine.
@@ -14,13 +15,13 @@ import argparse
 import sys
 import traceback
 
-from answers import evolution, golden, limits, machines, networks, proofs, timeloop, uneven
+from answers import evolution, golden, library, limits, machines, networks, proofs, spaces, timeloop, uneven
 from answers.measurements import Case, Size, Store, Table, alone, stands
 from common import Result, arguments, tell, write
 
 TABLES = {
     module.TABLE.name: module.TABLE
-    for module in (networks, proofs, machines, uneven, evolution, limits, timeloop, golden)
+    for module in (networks, library, proofs, machines, spaces, uneven, evolution, limits, timeloop, golden)
 }  # in the order of the page
 
 

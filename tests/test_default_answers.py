@@ -68,6 +68,7 @@ def test_full_sizes(script):
     assert counts == {
         "default": 12, "proofs": 24 * 2 * 4, "machines": 7 + 2 * 5, "evolution": 5 * 6 * 9, "limits": 12 * 3,
         "timeloop": 12, "golden": 16, "uneven": 12,
+        "library": 9 * 5, "spaces": 4 * 4 + 3 * 2,
     }  # fmt: skip
     for table in script.TABLES.values():
         cases = [json.dumps(case) for case in table.cases(size)]

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from itertools import product
+from math import isfinite
 from statistics import median
 
 from ruby_map.mapper import NetworkResult, SearchOptions, explore
@@ -59,10 +60,19 @@ def rows(lines: Sequence[Line], known: Known) -> list[Row]:
             line["case"]
             | line["found"]["network"]
             | {"layers": len(answers), "certified": len(answers) - len(still), "open": still}
-            | {"median_over_best": median(over), "worst_over_best": max(over)}
+            | {"median_over_best": _finite(median(over)), "worst_over_best": _finite(max(over))}
             | {"seconds": line["found"]["seconds"]}
         )
     return table
+
+
+def _finite(ratio: float) -> float | None:
+    """A ratio; None where a layer has no mapping."""
+    return ratio if isfinite(ratio) else None
+
+
+def _ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else f"{ratio:.4f}"
 
 
 TABLE = Table(
@@ -77,8 +87,8 @@ TABLE = Table(
         "machine": lambda row: row["machine"],
         "mapspace": lambda row: row["mapspace"],
         "certified": lambda row: f"{row['certified']} of {row['layers']}",
-        "EDP over best known, median": lambda row: f"{row['median_over_best']:.4f}",
-        "worst": lambda row: f"{row['worst_over_best']:.4f}",
+        "EDP over best known, median": lambda row: _ratio(row["median_over_best"]),
+        "worst": lambda row: _ratio(row["worst_over_best"]),
         "open": lambda row: gaps(row["open"]),
         "gap of the network": lambda row: "-" if row["gap"] is None else percent(row["gap"]),
         "seconds": lambda row: f"{row['seconds']:.0f}",

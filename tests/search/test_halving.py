@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -11,10 +12,13 @@ from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table
 from ruby_map.mapper.bounds.kernels.program import SWITCH
 from ruby_map.mapper.mapspace import Mapspace
-from ruby_map.mapper.problem import Effort
+from ruby_map.mapper.problem import OBJECTIVES, Charges, Effort
 from ruby_map.mapper.proof import halving, joins, keep_choice, policy
 from ruby_map.mapper.proof.branch_and_bound import Branching
+from ruby_map.mapper.proof.incumbents import BestIncumbent
+from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.proof.rounds import Rounds
+from ruby_map.mapper.search import Recorder, Stop, Task
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import shaped
 
@@ -81,6 +85,55 @@ def test_stopped_anywhere_it_says_what_is_proven():
             early = optimal(space, table, replace(OPTIMAL, effort=effort))
             assert early.lower_bound <= whole.lower_bound * (1 + 1e-9)
             assert early.coverage.total == whole.coverage.total
+
+
+def test_a_join_lists_every_combination_that_may_be_below_a_limit():
+    """As if the best mapping were worse by a third, so that there are many.
+
+    What it does not list although its own bound is below has no mapping below: the bounds of what it is joined from say so.
+    """
+    space, table = hard()
+    listing, evaluating = halving.joined, halving.Halving._joined
+    at, tried = [], []
+
+    def of_set(self, *given):
+        at[:] = [self]
+        return evaluating(self, *given)
+
+    def joined(rows, ascended, limit, tables, check):
+        limit += np.log(1.3)
+        found = listing(rows, ascended, limit, tables, check)
+        number = prod(map(len, rows))
+        if found is not None and number <= 300_000:
+            place = np.unravel_index(np.arange(number), [len(own) for own in rows])
+            every = np.stack([own[i] for own, i in zip(rows, place, strict=True)], axis=1)
+            below = tables.bounding.run(tables.packed, every)[:, 0] < np.exp(limit)
+            of_row = [np.searchsorted(own, found[0][:, g]) for g, own in enumerate(rows)]
+            listed = np.ravel_multi_index(of_row, [len(own) for own in rows])
+            assert len(set(listed.tolist())) == len(listed)
+            assert below[listed].all()
+            below[listed] = False
+            missing = every[below]
+            tried.append((len(listed), len(missing)))
+            if len(missing):
+                assert least(missing) >= np.exp(limit)
+            if len(tried) == 5:
+                raise KeyboardInterrupt  # enough
+        return found
+
+    def least(places):
+        chosen = np.stack([own[places[:, g]] for g, own in enumerate(at[0].rows)], axis=1)
+        task = Task.of(space, table, OPTIMAL, Charges())
+        leaves = LeafEvaluator(task, BestIncumbent((OBJECTIVES["edp"],)), Recorder(Stop(None)), lambda: False)
+        leaves.chains.list_all()
+        return leaves.evaluate(chosen, np.zeros(len(chosen)), at[0].geometric.relaxed).min()
+
+    with halving_alone(4, 200) as patch:
+        patch.setattr(halving.Halving, "_joined", of_set)
+        patch.setattr(halving, "joined", joined)
+        optimal(space, table, OPTIMAL)
+    assert len(tried) == 5
+    assert sum(listed for listed, _ in tried) > 10 * sum(missing for _, missing in tried)
 
 
 @pytest.mark.parametrize("at", [1, 2, 5])

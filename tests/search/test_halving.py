@@ -90,7 +90,7 @@ def test_stopped_anywhere_it_says_what_is_proven():
 def test_a_join_lists_every_combination_that_may_be_below_a_limit():
     """As if the best mapping were worse by a third, so that there are many.
 
-    What it does not list although its own bound is below has no mapping below: the bounds of what it is joined from say so.
+    What it does not list although its own bound is below has no mapping below: bounds of what it is joined from say so.
     """
     space, table = hard()
     listing, evaluating = halving.joined, halving.Halving._joined

@@ -18,6 +18,9 @@ DEEP = bool(os.environ.get("RUBY_DEEP"))  # set by `make test-deep`
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# As in searches: where other processes run, threads of linear algebra that wait take many times the time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # default: the same examples every time, so that a failure belongs to the change at hand and not to luck.
 # deep: many more, new ones on each run.
 COMMON = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)

@@ -4,6 +4,7 @@ from .charges import MovementCost, charges, distribution_cost, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
+from .innermost import InnermostLoops
 from .kernels import Bounding, Program, engine
 from .limits import ObjectiveLimit, exceeds
 from .rank_words import RankTiles
@@ -23,6 +24,7 @@ __all__ = [
     "Factors",
     "Geometric",
     "Ideal",
+    "InnermostLoops",
     "ObjectiveLimit",
     "Program",
     "RankTiles",

@@ -3,7 +3,7 @@
 docs/optimal.md has the argument, relaxation.py the short of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -16,6 +16,14 @@ from .dim_groups import DimGroup
 from .products import Numbered, Product, Products, Shape, Value
 from .rank_words import Cuts
 from .wires import Hops, hops_bound, shares
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The innermost loops that some sets of mappings have, by level and dim; None: the level has no loop."""
+
+    absent: Mapping[tuple[int, int | None], Floats]  # 0 where it may be that one, inf where not # (set,)
+    only: Mapping[tuple[int, int | None], Floats]  # 1 where it can be no other, else 0 # (set,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +64,13 @@ class ChargeBound:
         any_order = (product for level in self.any_order for product in level)
         return [self.always, *any_order, *(product for level in self.innermost for product in level.values())]
 
-    def energy(self, value: Value, n: Shape) -> tuple[Floats, list[tuple[int, int, Floats]]]:
+    def energy(
+        self, value: Value, n: Shape, chosen: Chosen | None = None
+    ) -> tuple[Floats, list[tuple[int, int, Floats]]]:
         """The least energy in any order # (set,), for `n` sets of chains, and what innermost loops add to it.
 
-        Each addition is of the loop of a dim at a level: (level, dim, pJ # (set,)).
+        Each addition is of the loop of a dim at a level: (level, dim, pJ # (set,)). With `chosen`, the least is that of
+        mappings with those innermost loops.
         """
         charge, least = self.charge, value(self.always)
         at = np.full(n, -1)
@@ -69,6 +80,11 @@ class ChargeBound:
             at = np.where(words > reached, level, at)
             reached = np.maximum(reached, words)
         least = np.maximum(least, reached)
+        if chosen is not None:
+            for (level, d), only in chosen.only.items():
+                if d is not None and level < len(self.innermost) and d in self.innermost[level]:
+                    words = value(self.innermost[level][d])  # infinite where no chain has that loop: no such mapping
+                    least = np.maximum(least, np.where((only > 0) & (words < np.inf), words, 0.0))
         first = 1.0 / value(self.first) if self.first is not None else np.zeros(n)
         word_pj = charge.pj - charge.first_pj + self.wires(value, n)
 

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from ..mapping import Floats
-from .charge_bounds import ChargeBound
+from .charge_bounds import ChargeBound, Chosen
 from .products import Shape, Value
 
 # what the innermost loop of a level may be, that of a dim or none: 0 where some mapping of a set has it, inf where not
@@ -24,11 +24,18 @@ class LoopSum:
     least_added: dict[int, Floats]  # by level, whatever its innermost loop # (set,)
 
     @classmethod
-    def of(cls, charges: Sequence[ChargeBound], allowed: Callable[[int], Allowed], value: Value, n: Shape) -> Self:
-        """Add up charges, for `n` sets, whose levels may have the `allowed` innermost loops."""
+    def of(
+        cls,
+        charges: Sequence[ChargeBound],
+        allowed: Callable[[int], Allowed],
+        value: Value,
+        n: Shape,
+        chosen: Chosen | None = None,
+    ) -> Self:
+        """Add up charges, for `n` sets, whose levels may have the `allowed` innermost loops; `chosen`: they have."""
         costs, added = list[Floats](), dict[tuple[int, int | None], Floats]()
         for charge in charges:
-            least, additions = charge.energy(value, n)
+            least, additions = charge.energy(value, n, chosen)
             costs.append(least)
             for level, d, more in additions:
                 if more.any():

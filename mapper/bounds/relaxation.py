@@ -20,7 +20,7 @@ import numpy as np
 from ...energy import EnergyTable
 from ..mapping import Bools, Floats
 from ..problem import ROUNDING, Charges
-from .charge_bounds import ChargeBound
+from .charge_bounds import ChargeBound, Chosen
 from .charges import charges, flows
 from .dim_groups import DimGroup
 from .kernels import Bounding, PlainBounds, Program, compiled
@@ -90,8 +90,11 @@ class Relaxation:
         """Return what another process needs: no programs, as there may be no compiled form there, and its columns."""
         return vars(self) | {"_programs": {}, "terms": None}
 
-    def bound(self, pick: Pick, n: Shape) -> Bound:
-        """The bound for `n` sets of chains, or for a grid of them of this shape, along which entries are broadcast."""
+    def bound(self, pick: Pick, n: Shape, chosen: Chosen | None = None) -> Bound:
+        """The bound for `n` sets of chains, or for a grid of them of this shape, along which entries are broadcast.
+
+        With `chosen` it is that of their mappings with those innermost loops alone.
+        """
         products: dict[Product, Floats] = {(): np.ones(n)}
 
         def value(ids: Product) -> Floats:
@@ -100,9 +103,9 @@ class Relaxation:
                 products[ids] = outer * pick(len(ids) - 1, ids[-1])
             return products[ids]
 
-        allowed = cache(partial(self._allowed, value))
-        steps, flows = value(self.cycles), [LoopSum.of(flow, allowed, value, n) for _, flow in self.flows]
-        words, none = LoopSum.of(self.charges, allowed, value, n), np.zeros(n)
+        allowed = cache(partial(self._allowed, value, chosen))
+        steps, flows = value(self.cycles), [LoopSum.of(flow, allowed, value, n, chosen) for _, flow in self.flows]
+        words, none = LoopSum.of(self.charges, allowed, value, n, chosen), np.zeros(n)
         cycles = _slowest(steps, [flow.total(none) for flow in flows])
         by_loop = []
         for level in sorted({level for flow in flows for level in flow.least_added}):
@@ -115,17 +118,21 @@ class Relaxation:
             if matters.any():
                 costs = [(words.with_loop(self._paid(own), level, d) + absent, own) for d, absent, own in cases]
                 by_loop.append((matters, costs))
-        return Bound(words.total(self._paid(cycles)), cycles, self._possible(value, n), by_loop)
+        possible = self._possible(value, n)
+        for level in range(len(self.loops)) if chosen is not None else ():
+            possible &= reduce(np.minimum, allowed(level).values()) < np.inf
+        return Bound(words.total(self._paid(cycles)), cycles, possible, by_loop)
 
     def _paid(self, cycles: Floats) -> Floats:
         """The energy of the MACs, and of the leakage in so many cycles. # (set,)"""
         paid = np.full(np.shape(cycles), self.compute_pj)
         return paid + self.leak_pj * cycles if self.leak_pj else paid  # cycles may be infinite
 
-    def _allowed(self, value: Value, level: int) -> Allowed:
+    def _allowed(self, value: Value, chosen: Chosen | None, level: int) -> Allowed:
         """What the innermost loop of a level may be, for each set."""
         products = {None: self.still[level]} | self.loops[level]
-        return {d: np.where(np.isinf(value(product)), np.inf, 0.0) for d, product in products.items()}
+        allowed: Allowed = {d: np.where(np.isinf(value(product)), np.inf, 0.0) for d, product in products.items()}
+        return allowed if chosen is None else {d: entry + chosen.absent[level, d] for d, entry in allowed.items()}
 
     def program(self, convert: Convert, key: Hashable) -> Program | None:
         """What computes the bound of a value for rows of each group, compiled; None where that cannot be.
@@ -141,8 +148,26 @@ class Relaxation:
         program = self.program(convert, key)
         return PlainBounds(lambda pick, n: self._value(pick, n, convert)) if program is None else program
 
-    def _value(self, pick: Pick, n: Shape, convert: Convert) -> Any:
-        bound = self.bound(pick, n)
+    def bounding_by_loops(self, convert: Convert, key: Hashable) -> Bounding:
+        """The same, of mappings with some innermost loops; one table more has which (InnermostLoops.entries)."""
+        table, places = len(self.groups), {loop: i for i, loop in enumerate(self.innermost_loops)}
+
+        def value(pick: Pick, n: Shape) -> Any:
+            absent, only = ({loop: pick(table, i + first) for loop, i in places.items()} for first in (0, len(places)))
+            return self._value(pick, n, convert, Chosen(absent, only))
+
+        if (key, "loops") not in self._programs:
+            self._programs[key, "loops"] = compiled(lambda load: [value(load, ())], table + 1)
+        program = self._programs[key, "loops"]
+        return PlainBounds(value) if program is None else program
+
+    @property
+    def innermost_loops(self) -> list[tuple[int, int | None]]:
+        """All levels with what their innermost loops may be: a dim, or None."""
+        return [(level, d) for level, by_dim in enumerate(self.loops) for d in (None, *by_dim)]
+
+    def _value(self, pick: Pick, n: Shape, convert: Convert, chosen: Chosen | None = None) -> Any:
+        bound = self.bound(pick, n, chosen)
         return bound.value(convert(bound.energy_pj, bound.cycles), convert)
 
     def bound_of_all(self) -> Bound:

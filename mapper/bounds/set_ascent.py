@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mapping import Bools, Floats, Ints
+from .innermost import InnermostLoops
 from .weighted_terms import ABSENT, WeightedTerms
 
 STEPS, CHECK = 40, 20  # steps of an ascent, and after how many all rows are looked at
@@ -40,23 +41,32 @@ class SetAscent:
         self,
         terms: WeightedTerms,
         rows: Sequence[Sequence[Ints]],
-        logs: Sequence[Sequence[Floats]],
+        loops: Ints,
         log_weights: Sequence[Floats],
         limit: float,
     ) -> None:
-        """Begin; per set its rows and their logarithms # (row, column) per group, and weights to begin with."""
-        self.terms, self.limit, groups = terms, limit, range(len(terms.logs))
-        zero = [np.stack([own[g].min(axis=0) for own in logs]) == ABSENT for g in groups]
+        """Begin; per set its rows per group, its innermost loops # (set, level), and weights to begin with."""
+        self.limit, groups = limit, range(len(terms.logs))
+        any_order = bool((loops == InnermostLoops.ANY).all())
+        looked_at = [slice(terms.columns(g, any_order=any_order)) for g in groups]
+        self.logs = [[terms.logs[g][:, looked_at[g]][own[g]] for g in groups] for own in rows]
+        zero = [np.stack([own[g].min(axis=0) for own in self.logs]) == ABSENT for g in groups]
         least_again = sum(
             np.stack([terms.again[g][own[g]].min(axis=0, initial=np.inf) for own in rows]) for g in groups
         )
         costs = terms.costs(np.asarray(least_again))
-        self.used = terms.usable(zero, costs)
+        used = terms.usable(zero, costs, loops)
+        self.worked_on = used.any(axis=0)  # the terms worked on: those that some set uses
+        self.every = np.array(log_weights)  # of all terms
+        self.terms = terms.taking(self.worked_on)
+        self.members = [members[:, own] for members, own in zip(self.terms.members, looked_at, strict=True)]
+        # the columns that these have: what stands for 0 and inf in them has no weight
+        self.columns = [np.flatnonzero(members.any(axis=0)) for members in self.members]
+        self.used, costs = used[:, self.worked_on], costs[:, self.worked_on]
         self.constants = np.log(np.where(self.used, costs, 1.0))
-        self.logs = list(logs)  # columns that are 0 somewhere have no weight, whatever stands for them
-        self.theta = np.maximum(np.array(log_weights), np.log(LEAST))
+        self.theta = np.maximum(self.every[:, self.worked_on], np.log(LEAST))
         self.first, self.second = np.zeros_like(self.theta), np.zeros_like(self.theta)
-        self.active = [[np.zeros(0, np.int64)] * len(terms.logs) for _ in logs]  # per set and group, rows
+        self.active = [[np.zeros(0, np.int64)] * len(terms.logs) for _ in rows]  # per set and group, rows
 
     def run(self) -> list[Ascended]:
         """Return the best of each set."""
@@ -118,7 +128,10 @@ class SetAscent:
         """Bound each set by all its rows, keep the best, and choose the rows to work on."""
         weights, powers = self._weights()
         constants = (weights * (self.constants - self._own(weights, powers))).sum(axis=1)
-        of_columns = [weights @ members for members in self.terms.members]
+        for i, part in ((0, self.terms.parts[0]), (1, self.terms.parts[2])):
+            # where no term bounds the energy it may be next to nothing, and its power is no part of the product
+            constants[(powers[:, i] > 0) & ~self.used[:, part].any(axis=1)] = -np.inf
+        of_columns = [weights @ members for members in self.members]
         for k, i in enumerate(going.tolist()):
             scores = tuple(own @ of_columns[g][k] for g, own in enumerate(self.logs[k]))
             self.active[k] = [
@@ -127,7 +140,9 @@ class SetAscent:
             ]
             bound = float(constants[k] + sum(score.min() for score in scores)) - MARGIN
             if i not in best or bound > best[i].bound:
-                best[i] = Ascended(bound, scores, self.theta[k].copy())
+                log_weights = self.every[i].copy()
+                log_weights[self.worked_on] = self.theta[k]
+                best[i] = Ascended(bound, scores, log_weights)
 
     def _gather(self) -> None:
         """Take the logarithms of the rows worked on: per group # (set, row, column), the last again where fewer."""
@@ -136,13 +151,15 @@ class SetAscent:
             most = max(len(active[g]) for active in self.active)
             every = np.arange(most)
             places = [active[g][np.minimum(every, len(active[g]) - 1)] for active in self.active]
-            self.work.append(np.stack([own[g][place] for own, place in zip(self.logs, places, strict=True)]))
+            of_set = zip(self.logs, places, strict=True)
+            self.work.append(np.stack([own[g][place][:, self.columns[g]] for own, place in of_set]))
 
     def _climb(self, sharp: float, rate: float, step: int) -> None:
         terms = self.terms
         weights, powers = self._weights()
         values = self.constants - self._own(weights, powers)
-        for logs, members in zip(self.work, terms.members, strict=True):
+        for logs, every, columns in zip(self.work, self.members, self.columns, strict=True):
+            members = every[:, columns]
             score = np.matmul(logs, (weights @ members)[:, :, None])[:, :, 0]
             near = np.exp((score.min(axis=1, keepdims=True) - score) / sharp)
             near /= near.sum(axis=1, keepdims=True)

@@ -5,7 +5,9 @@ can use. docs/optimal.md, sections 3 and 4.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -30,6 +32,7 @@ class _Term:
     first: Product | None = None  # of an output: the reciprocal of at least the distinct words,
     first_times: float = 0.0  # each of which saves so much
     powers: tuple[int, int] = (0, 0)  # of energy and cycles, of a limit on an objective
+    loop: tuple[int, int] | None = None  # it holds where the innermost loop of a level is that of a dim
 
 
 class WeightedTerms:
@@ -51,7 +54,11 @@ class WeightedTerms:
             for part, name in zip((*self.parts, self.parts[2]), ("owner", "owner", "owner", "flow"), strict=True)
         )
         self.alone = np.array([term.owner < 0 for term in every[self.parts[1]]], bool)
+        self.loop_levels, self.loop_dims = np.array([term.loop or (-1, -1) for term in every]).T  # (term,)
         self.outputs = [i for i, term in enumerate(every) if term.first is not None]
+        self.in_any_order = list[
+            int
+        ]()  # per group: of the columns so many first have terms that hold for all loop orders
         self.logs, self.members, self.again = self._columns(geometric, rows, every)
 
     def _columns(
@@ -62,11 +69,15 @@ class WeightedTerms:
         logs, members, again = list[Floats](), list[Floats](), list[Floats]()
         for g, group_rows in enumerate(rows):
             columns, check = geometric.relaxed.columns[g], geometric.relaxed.groups[g].deadline
-            used, place = np.unique([term.product[g] if term.product else -1 for term in every], return_inverse=True)
+            numbers = [term.product[g] if term.product else -1 for term in every]
+            in_any_order = {number for number, term in zip(numbers, every, strict=True) if term.loop is None}
+            used = np.array([*sorted(in_any_order), *sorted(set(numbers) - in_any_order)])
+            place_of = {number: place for place, number in enumerate(used.tolist())}
+            self.in_any_order.append(len(in_any_order))
             check((len(used) + len(self.outputs)) * (1 + len(group_rows) // ROWS_A_STEP))
             own = np.zeros((len(group_rows), len(used)))
-            for place_of_column, c in enumerate(used.tolist()):
-                own[:, place_of_column] = _log(columns[c][group_rows]) if c >= 0 else 0.0
+            for place, c in enumerate(used.tolist()):
+                own[:, place] = _log(columns[c][group_rows]) if c >= 0 else 0.0
             logs.append(own)
             words = [
                 _log(columns[term.product[g]][group_rows]) + _log(columns[term.first[g]][group_rows])
@@ -74,8 +85,29 @@ class WeightedTerms:
                 if term.first is not None
             ]
             again.append(np.array(words).reshape(-1, len(group_rows)).T.copy())
-            members.append(np.eye(len(used))[place])
+            members.append(np.eye(len(used))[[place_of[number] for number in numbers]])
         return logs, members, again
+
+    def number(self, *, any_order: bool) -> int:
+        """The number of terms, or of those that hold for all loop orders."""
+        return int((self.loop_levels < 0).sum()) if any_order else len(self.names)
+
+    def columns(self, g: int, *, any_order: bool) -> int:
+        """How many of the columns of a group are looked at: all, or those of terms that hold for all loop orders."""
+        return self.in_any_order[g] if any_order else self.logs[g].shape[1]
+
+    def taking(self, which: Bools) -> Self:
+        """Some of the terms # (term,), for the same rows and columns."""
+        own = copy(self)
+        own.powers = self.powers[which]
+        kept = [which[part] for part in self.parts]
+        energy, limits, cycles = (int(mask.sum()) for mask in kept)
+        own.parts = slice(energy), slice(energy, energy + limits), slice(energy + limits, energy + limits + cycles)
+        own.charges, own.memories = self.charges[kept[0]], self.memories[kept[1]]
+        own.charges_of_cycles, own.flows = self.charges_of_cycles[kept[2]], self.flows[kept[2]]
+        own.alone = self.alone[kept[1]]
+        own.members = [members[which] for members in self.members]
+        return own
 
     def costs(self, least_again: Floats) -> Floats:
         """What each term is multiplied by, in sets with at least so many words per distinct word. # (set, term)
@@ -94,18 +126,22 @@ class WeightedTerms:
             weights[part] *= power / max(float(weights[part].sum()), 1e-300)
         return weights
 
-    def usable(self, zero: Sequence[Bools], costs: Floats) -> Bools:
+    def usable(self, zero: Sequence[Bools], costs: Floats, loops: Ints) -> Bools:
         """Which terms sets can use: those that cost something and are 0 for no row. # (set, term)
 
-        `zero`: per group, the columns that are 0 for some row # (set, column).
+        `zero`: per group, the columns looked at that are 0 for some row # (set, column); `loops`: the innermost loops
+        of the sets # (set, level).
         """
-        lost = sum(own.astype(float) @ members.T for own, members in zip(zero, self.members, strict=True))
-        return np.asarray((lost == 0) & (costs > 0))
+        lost = sum(
+            own.astype(float) @ members[:, : own.shape[1]].T for own, members in zip(zero, self.members, strict=True)
+        )
+        holds = (self.loop_levels < 0) | (loops[:, self.loop_levels] == self.loop_dims)
+        return np.asarray((lost == 0) & (costs > 0) & holds)
 
 
 def _log(column: Floats) -> Floats:
-    logs = np.full(len(column), ABSENT)
-    return np.log(column, out=logs, where=column > 0)
+    logs = np.where(column > 0, 0.0, ABSENT)  # rows without a loop, where a term is infinite, are in no set with it
+    return np.log(column, out=logs, where=(column > 0) & (column < np.inf))
 
 
 def _members(owners: Sequence[int]) -> Floats:
@@ -170,3 +206,8 @@ def _of_charge(bound: ChargeBound, owner: int, prefix: str = "", flow: int = -1)
         if product not in seen and charge.pj > 0:
             seen.add(product)
             yield _Term(prefix + name, charge.pj, product, owner, flow, bound.first, first_pj)
+    for level, by_dim in enumerate(bound.innermost):
+        for d, product in by_dim.items():
+            if product not in seen and charge.pj > 0:
+                named = f"{prefix}{bound.name}:{level}@{d}"
+                yield _Term(named, charge.pj, product, owner, flow, bound.first, first_pj, loop=(level, d))

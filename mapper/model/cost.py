@@ -1,14 +1,15 @@
 """Counts -> validity, energy, cycles, utilisation, EDP."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from math import prod
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..mapping import Bools, Floats, Mappings, Numbers, floats, take_rows
+from ..mapping import Bools, Floats, Ints, Mappings, Numbers, floats, take_rows
 from ..problem import Charges
 from .counts import Counts, count
 from .exactness import Rate, rate
@@ -39,6 +40,13 @@ class Costs:
     def edp(self) -> Floats:
         """Energy-delay product, pJ * cycles. # (mapping,)"""
         return self.energy_pj * floats(self.cycles)
+
+    def take(self, where: Ints) -> Self:
+        """The costs of the mappings `where`."""
+        arrays: dict[str, Any] = {
+            f.name: own[where] for f in fields(self) if isinstance(own := getattr(self, f.name), np.ndarray)
+        }
+        return replace(self, counts=self.counts.take(where), **arrays)
 
 
 def validity(batch: Mappings, nest: NestAnalysis | None = None) -> NDArray[np.int8]:

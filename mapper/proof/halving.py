@@ -1,47 +1,32 @@
-"""Halves a set of combinations of chains again and again, each half with weighted products of its own.
+"""Divides a set of combinations of chains again and again, each part with weighted products of its own.
 
 Beside opening nodes of trees: where bounds of large sets are loose, weights of its own bound a small set far better
-than those of the whole. A set of few combinations is joined: they are listed as far as its weights do not rule them
-out, and bounded one by one (joins.py). docs/optimal.md, section 4, has the argument, decision 129 what it brings.
+than those of the whole. A set is halved, or divided by the innermost loop of a level (half_sets.py). One of few
+combinations is joined: they are listed as far as its weights do not rule them out, and bounded one by one (joins.py).
+docs/optimal.md, section 4, has the argument, decision 129 what it brings.
 """
 
 import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from math import prod
 
 import numpy as np
 
-from ..bounds import ABSENT, Ascended, Geometric, SetAscent, WeightedTerms
-from ..mapping import Bools, Floats, Ints
+from ..bounds import Ascended, Geometric, InnermostLoops, SetAscent, WeightedTerms
+from ..mapping import Floats, Ints
 from ..problem import ROUNDING
 from ..search.outcome import Coverage
-from .chain_tree import FAR
+from .half_sets import ROWS, Divided, Divisions, Gains, HalfSet, best_way, rates
 from .incumbents import BestIncumbent
-from .joins import ADMISSIBLE, Tables, admissible, joined
+from .joins import Tables, admissible, joined
 from .leaves import LeafEvaluator
-from .parts import LITTLE, ZERO
 
-TOGETHER = 32  # sets halved at once: their ascents go side by side
+TOGETHER = 32  # sets divided at once: their ascents go side by side
 FEW = 2_000  # combinations that are joined at once
-STEPS_A_TERM = 8  # steps of a proof for the ascent of a half, for each term and group
-FIGURES_A_STEP = 500  # entries of columns looked at in a step
-
-
-@dataclass(frozen=True, eq=False)
-class HalfSet:
-    """A set of combinations: rows of each group, by their places among those of the whole."""
-
-    rows: tuple[Ints, ...]
-    bound: float  # the logarithm of what no mapping of it is below
-    ascended: Ascended | None = None  # its own weights; none: the whole, which has not ascended yet
-    joinable: float = ADMISSIBLE  # combinations that its weights may leave for it to be joined
-
-    @property
-    def number(self) -> int:
-        """The number of combinations."""
-        return prod(map(len, self.rows))
+# steps of a proof for the ascent of a part: for itself, for each term, and for so many entries of columns one
+PART_STEPS, TERM_STEPS, FIGURES_A_STEP = 700, 2, 80
+CHOICE_FIGURES = 500  # entries looked at in a step to choose where to halve
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +34,8 @@ class _State:
     """The open sets in the order of a heap, by their bounds; replaced as a whole, as Ctrl-C may come at any time."""
 
     heap: tuple[tuple[float, int, HalfSet], ...]
-    closed_coverage: Coverage = Coverage()
+    closed: int = 0  # pairs of a combination and innermost loops
+    seen: Coverage = Coverage()  # combinations evaluated among them
 
 
 @dataclass(eq=False)
@@ -64,9 +50,9 @@ class Halving:
     steps: int = 0  # of the proof, so far
 
     def __post_init__(self) -> None:
-        whole = HalfSet(tuple(np.arange(len(own)) for own in self.rows), -np.inf)
-        self._order = count()
-        self.state = _State(((-np.inf, next(self._order), whole),))
+        self._divisions = Divisions(InnermostLoops(self.geometric.relaxed), self.rows)
+        self._gains, self._order = Gains(), count()
+        self.state = _State(((-np.inf, next(self._order), self._divisions.whole),))
         self._terms: WeightedTerms | None = None  # with the tables, once it begins
 
     @property
@@ -82,41 +68,40 @@ class Halving:
 
     @property
     def coverage(self) -> Coverage:
-        """The coverage of all combinations of the whole."""
-        return self.state.closed_coverage + Coverage(open=sum(own.number for _, _, own in self.state.heap))
+        """The coverage of all combinations of the whole; one is open while it is with any innermost loops."""
+        state, pairs = self.state, self._divisions.pairs_each
+        open_pairs = sum(self._divisions.pairs(own) for _, _, own in state.heap)
+        total, still_open = (state.closed + open_pairs) // pairs, -(-open_pairs // pairs)
+        evaluated = min(state.seen.evaluated, total - still_open)
+        invalid = min(state.seen.invalid, total - still_open - evaluated)
+        return Coverage(evaluated, invalid, total - still_open - evaluated - invalid, still_open)
 
     def step(self, leaves: LeafEvaluator) -> None:
-        """Halve some sets, those with the least bounds; or join them. May raise TimeUp, which leaves all as it was."""
+        """Divide some sets, those with the least bounds; or join them. May raise TimeUp, which leaves all as it was."""
         self._begin()
         with np.errstate(divide="ignore"):  # nothing is below a value of 0
             limit = float(np.log(self.incumbents.cutoff * (1 - ROUNDING)))
-        heap, chosen, coverage = list(self.state.heap), list[HalfSet](), self.state.closed_coverage
+        heap, chosen, pairs, seen = list(self.state.heap), list[HalfSet](), 0, self.state.seen
         while heap and len(chosen) < TOGETHER:
             own = heapq.heappop(heap)[2]
-            if own.bound >= limit:
-                coverage += Coverage(ruled_out=own.number)
-            else:
+            pairs += self._divisions.pairs(own)
+            if own.bound < limit:
                 chosen.append(own)
-        divided = list[HalfSet]()
+        left = list[HalfSet]()
         for own in chosen:
-            seen, left = self._joined(own, limit, leaves)
-            coverage, divided = coverage + seen, [*divided, *left]
-        after, ruled_out = self._halved(divided, limit)
-        for own in after:
+            coverage, still = self._joined(own, limit, leaves)
+            seen, left = seen + coverage, [*left, *still]
+        parts = self._divided(left, limit)
+        for own in parts:
             heapq.heappush(heap, (own.bound, next(self._order), own))
-        self.state = _State(tuple(heap), coverage + Coverage(ruled_out=ruled_out))
+            pairs -= self._divisions.pairs(own)
+        self.state = _State(tuple(heap), self.state.closed + pairs, seen)
 
     def _begin(self) -> None:
         """Take logarithms and pack columns, once."""
         if self._terms is None:
-            relaxed, incumbents = self.geometric.relaxed, self.incumbents
             terms = WeightedTerms(self.geometric, self.rows)
-            bounding = relaxed.bounding(incumbents.bound_value, incumbents.valued_by)
-            packed = [
-                bounding.packed(g, [column[own] for column in columns])
-                for g, (columns, own) in enumerate(zip(relaxed.columns, self.rows, strict=True))
-            ]
-            self._tables = Tables(bounding, packed)
+            self._tables = Tables.of(self.geometric.relaxed, self.rows, self.incumbents)
             self._terms = terms
 
     def _count(self, steps: int) -> None:
@@ -125,88 +110,89 @@ class Halving:
         self.geometric.relaxed.groups[0].deadline(steps)
 
     def _joined(self, own: HalfSet, limit: float, leaves: LeafEvaluator) -> tuple[Coverage, list[HalfSet]]:
-        """Evaluate the combinations of a set if they are few: their coverage, and the set if it has to be halved."""
+        """Evaluate the combinations of a set if they are few: their coverage, and the set if it has to be divided."""
         if own.ascended is None:
             return Coverage(), [own]
-        if own.number > FEW and admissible(own.ascended, limit) > own.joinable:
+        if own.combinations > FEW and admissible(own.ascended, limit) > own.joinable:
             return Coverage(), [own]
-        listed = joined(own.rows, own.ascended, limit, self._tables, self._count)
-        if listed is None:  # too many after all
+        places = joined(own.rows, own.loops, own.ascended, limit, self._tables, self._count)
+        if places is None:  # too many after all
             return Coverage(), [replace(own, joinable=own.joinable / 8)]
-        places, bounds = listed
+        if not len(places):
+            return Coverage(), []
         chosen = np.stack([of[places[:, g]] for g, of in enumerate(self.rows)], axis=1)
-        seen = leaves.see(chosen, bounds, self.geometric.relaxed) if len(chosen) else Coverage()
-        return seen + Coverage(ruled_out=own.number - len(chosen)), []
+        bounds = self._tables.bounds(places)  # evaluated they are with all innermost loops
+        return replace(leaves.see(chosen, bounds, self.geometric.relaxed, own.loops), ruled_out=0), []
 
-    def _halved(self, sets: Sequence[HalfSet], limit: float) -> tuple[list[HalfSet], int]:
-        """Halve sets, and bound the halves: return those still open, and the number of combinations ruled out."""
-        terms, rows, logs, parents = self._terms, list[tuple[Ints, ...]](), list[list[Floats]](), list[HalfSet]()
-        assert terms is not None, "it has begun"
-        for own in sets:
-            figures = sum(columns.shape[1] * len(r) for columns, r in zip(terms.logs, own.rows, strict=True))
-            self._count(1 + figures // FIGURES_A_STEP)
-            of_set = [columns[r] for columns, r in zip(terms.logs, own.rows, strict=True)]
-            for mask_group, mask in self._halves(own, of_set):
-                own_rows, own_logs = list(own.rows), list(of_set)
-                if mask_group is not None:
-                    own_rows[mask_group] = own_rows[mask_group][mask]
-                    own_logs[mask_group] = own_logs[mask_group][mask]
-                rows.append(tuple(own_rows))
-                logs.append(own_logs)
-                parents.append(own)
-        if not rows:
-            return [], 0
-        self._count(STEPS_A_TERM * len(rows) * len(terms.names) * len(terms.logs))
-        begin = [self._known if own.ascended is None else own.ascended.log_weights for own in parents]
-        ascended = SetAscent(terms, rows, logs, begin, limit).run()
-        still, ruled_out = list[HalfSet](), 0
-        for of_half, parent, best in zip(rows, parents, ascended, strict=True):
-            half = self._narrowed(of_half, parent, best, limit)
-            ruled_out += prod(map(len, of_half)) - (0 if half is None else half.number)
-            still += [] if half is None else [half]
-        return still, ruled_out
+    def _divided(self, sets: Sequence[HalfSet], limit: float) -> list[HalfSet]:
+        """Divide sets, each in the way that brings most, and bound the parts: return those still open."""
+        tried = [
+            (own, way, self._divisions.divided(own, way, self._weighted)) for own in sets for way in self._ways(own)
+        ]
+        parts = self._bounded([(own, parts) for own, _, parts in tried], limit)
+        of_ways = rates([_gains(own.bound, limit, of_set) for (own, _, _), of_set in zip(tried, parts, strict=True)])
+        by_set: dict[int, dict[int, float]] = {}
+        for (own, way, _), rate in zip(tried, of_ways.tolist(), strict=True):
+            by_set.setdefault(id(own), {})[way] = rate
+            if own.ascended is not None:
+                self._gains.add(way, rate)
+        best = {own: best_way(of_set) for own, of_set in by_set.items()}
+        kept = (of_set for (own, way, _), of_set in zip(tried, parts, strict=True) if best[id(own)] == way)
+        return [part for of_set in kept for part in of_set if part is not None]
+
+    def _ways(self, own: HalfSet) -> list[int]:
+        """The ways in which to divide a set."""
+        figures = sum(len(of) * columns.shape[1] for columns, of in zip(self._weighted.logs, own.rows, strict=True))
+        self._count(1 + figures // CHOICE_FIGURES)
+        return [ROWS] if own.ascended is None else self._gains.worth_trying(self._divisions.ways(own))
+
+    @property
+    def _weighted(self) -> WeightedTerms:
+        assert self._terms is not None, "it has begun"
+        return self._terms
+
+    def _bounded(
+        self, divided: Sequence[tuple[HalfSet, Sequence[Divided]]], limit: float
+    ) -> list[list[HalfSet | None]]:
+        """Bound parts of sets by ascents side by side; None for those that are closed."""
+        terms, every = self._weighted, [(own, part) for own, parts in divided for part in parts]
+        ascended = dict[int, Ascended]()
+        for fixed in (False, True):  # sets with an innermost loop have more terms
+            own = [pair for pair in every if pair[1].fixed is fixed]
+            if own:
+                self._count(sum(self._ascent_steps(part, any_order=not fixed) for _, part in own))
+                begin = [self._known if of.ascended is None else of.ascended.log_weights for of, _ in own]
+                loops = np.array([part.loops for _, part in own])
+                best = SetAscent(terms, [part.rows for _, part in own], loops, begin, limit).run()
+                ascended |= {id(part): of_part for (_, part), of_part in zip(own, best, strict=True)}
+        return [[self._narrowed(part, own, ascended[id(part)], limit) for part in parts] for own, parts in divided]
+
+    def _ascent_steps(self, part: Divided, *, any_order: bool) -> int:
+        columns = (self._weighted.columns(g, any_order=any_order) for g in range(len(part.rows)))
+        figures = sum(len(of_group) * number for of_group, number in zip(part.rows, columns, strict=True))
+        terms = self._weighted.number(any_order=any_order)
+        return PART_STEPS + TERM_STEPS * terms + figures // FIGURES_A_STEP
 
     @property
     def _known(self) -> Floats:
         assert self._terms is not None, "it has begun"
         return np.log([max(self.known.get(name, 0.0), 1e-300) for name in self._terms.names])
 
-    def _narrowed(self, rows: tuple[Ints, ...], parent: HalfSet, best: Ascended, limit: float) -> HalfSet | None:
-        """A half without the rows that its weights rule out; None where nothing is left of it."""
+    def _narrowed(self, part: Divided, parent: HalfSet, best: Ascended, limit: float) -> HalfSet | None:
+        """A part without the rows that its weights rule out; None where nothing is left of it."""
         if max(best.bound, parent.bound) >= limit:
             return None
         stay = best.without(limit)
-        rows = tuple(own[mask] for own, mask in zip(rows, stay, strict=True))
+        rows = tuple(own[mask] for own, mask in zip(part.rows, stay, strict=True))
         scores = tuple(score[mask] for score, mask in zip(best.scores, stay, strict=True))
-        whole = self._tables.whole(rows)
+        whole = self._tables.whole(rows, part.loops)
         if whole >= np.exp(limit):
             return None
         bound = max(best.bound, parent.bound, float(np.log(whole)) if whole > 0 else -np.inf)
-        return HalfSet(rows, bound, Ascended(best.bound, scores, best.log_weights), parent.joinable)
+        return HalfSet(rows, part.loops, bound, Ascended(best.bound, scores, best.log_weights), parent.joinable)
 
-    def _halves(self, own: HalfSet, logs: Sequence[Floats]) -> list[tuple[int | None, Bools]]:
-        """The group to halve, and the rows of each half # (row,); None: the whole has no weights of its own yet."""
-        if own.ascended is None:
-            return [(None, np.zeros(0, bool))]
-        terms = self._terms
-        assert terms is not None, "it has begun"
-        highest, chosen = -1.0, (0, np.zeros(0, bool))
-        weights = terms.weights(own.ascended.log_weights)
-        for g, (columns, members) in enumerate(zip(logs, terms.members, strict=True)):
-            if len(columns) < 2:
-                continue
-            most, least = columns.max(axis=0), columns.min(axis=0)
-            mixed = (least == ABSENT) & (most > ABSENT)
-            if mixed.any():
-                own_columns = columns[:, mixed]
-                least[mixed] = np.where(own_columns == ABSENT, np.inf, own_columns).min(axis=0)
-            spread = most - least + np.log(FAR) * mixed
-            score = spread * (weights @ members + LITTLE + ZERO * mixed)
-            widest = int(score.argmax())
-            if score[widest] > highest:
-                highest = float(score[widest])
-                middle = (most[widest] + least[widest]) / 2
-                first = columns[:, widest] <= (ABSENT if mixed[widest] else middle)
-                chosen = g, first if 0 < first.sum() < len(first) else np.arange(len(first)) < len(first) // 2
-        g, first = chosen
-        return [(g, first), (g, ~first)]
+
+def _gains(bound: float, limit: float, parts: Sequence[HalfSet | None]) -> list[float]:
+    """What parts are nearer to the limit, as a share of the distance before; 1 for those that are closed."""
+    room = max(limit - bound, 1e-300)
+    return [1.0 if part is None else (part.bound - bound) / room if np.isfinite(room) else 0.0 for part in parts]

@@ -1,12 +1,13 @@
 """Lists the combinations of a small set that its weighted products do not rule out, and bounds each."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bounds import Ascended, Bounding
+from ..bounds import Ascended, Bounding, InnermostLoops, Relaxation
 from ..mapping import Floats, Ints
+from .incumbents import BestIncumbent
 
 ADMISSIBLE = 1e5  # combinations that weights leave, by an estimate: a set with more is halved
 MOST_LISTED = 2_000_000  # at once
@@ -17,15 +18,45 @@ JOIN_STEPS, ROWS_A_STEP = 500, 1  # steps of a proof: for a join, and for so man
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """The entries of all rows of each group, as a bound needs them."""
+    """The entries of all rows of each group, as bounds need them: of mappings with some innermost loops, and of all."""
 
-    bounding: Bounding
+    loops: InnermostLoops
+    by_loops: Bounding
     packed: Sequence[Floats]  # per group # (row, column)
+    of_all: Bounding
+    packed_of_all: Sequence[Floats]
+    known: dict[tuple[int, ...], Floats] = field(default_factory=dict)  # by innermost loops
 
-    def whole(self, rows: Sequence[Ints]) -> float:
-        """Bound all combinations of some rows together, by the least entry of each column."""
-        least = [packed[own].min(axis=0, keepdims=True) for packed, own in zip(self.packed, rows, strict=True)]
-        return float(self.bounding.run(least, np.zeros((1, len(rows)), np.int64))[0, 0])
+    @classmethod
+    def of(cls, relaxed: Relaxation, rows: Sequence[Ints], incumbents: BestIncumbent) -> "Tables":
+        """Pack those of some rows of each group."""
+        by_loops = relaxed.bounding_by_loops(incumbents.bound_value, incumbents.valued_by)
+        of_all = relaxed.bounding(incumbents.bound_value, incumbents.valued_by)
+        columns = [[column[own] for column in of_group] for of_group, own in zip(relaxed.columns, rows, strict=True)]
+        packed, packed_of_all = (
+            [bounding.packed(g, own) for g, own in enumerate(columns)] for bounding in (by_loops, of_all)
+        )
+        return cls(InnermostLoops(relaxed), by_loops, packed, of_all, packed_of_all)
+
+    def of_loops(self, loops: Sequence[int]) -> tuple[Bounding, list[Floats]]:
+        """What bounds mappings with some innermost loops, per level, and its tables: those of rows, then perhaps that
+        of these loops # (1, column)."""
+        key = tuple(loops)
+        if all(d == InnermostLoops.ANY for d in key):
+            return self.of_all, list(self.packed_of_all)
+        if key not in self.known:
+            self.known[key] = self.by_loops.packed(len(self.packed), self.loops.entries(np.array([loops])))
+        return self.by_loops, [*self.packed, self.known[key]]
+
+    def whole(self, rows: Sequence[Ints], loops: Sequence[int]) -> float:
+        """Bound all combinations of some rows with innermost loops together, by the least entry of each column."""
+        bounding, tables = self.of_loops(loops)
+        least = [table[own].min(axis=0, keepdims=True) for table, own in zip(tables, rows, strict=False)]
+        return float(bounding.run([*least, *tables[len(rows) :]], np.zeros((1, len(tables)), np.int64))[0, 0])
+
+    def bounds(self, places: Ints) -> Floats:
+        """Bound combinations # (combination, group) with any innermost loops. # (combination,)"""
+        return self.of_all.run(self.packed_of_all, places)[:, 0]
 
 
 def admissible(ascended: Ascended, limit: float) -> float:
@@ -40,17 +71,24 @@ def admissible(ascended: Ascended, limit: float) -> float:
 
 
 def joined(
-    rows: Sequence[Ints], ascended: Ascended, limit: float, tables: Tables, check: Callable[[int], None]
-) -> tuple[Ints, Floats] | None:
-    """List the combinations of `rows` that may be below a limit (a logarithm): their rows # (combination, group), by
-    ascending bounds, and these; None where they are too many. `check` counts steps, and may raise TimeUp.
+    rows: Sequence[Ints],
+    loops: Sequence[int],
+    ascended: Ascended,
+    limit: float,
+    tables: Tables,
+    check: Callable[[int], None],
+) -> Ints | None:
+    """List the combinations of `rows` that may be below a limit (a logarithm) with some innermost loops, per level:
+    their rows # (combination, group), by ascending bounds; None where they are too many. `check` counts steps, and may
+    raise TimeUp.
 
     Group by group, those with few rows first: what is listed so far is bounded with the best of the other groups.
     """
-    packed = [
-        np.concatenate([own[r], own[r].min(axis=0, keepdims=True)]) for own, r in zip(tables.packed, rows, strict=True)
-    ]
-    places = np.array([[len(own) for own in rows]])  # of the groups not yet joined: the least entries
+    bounding, of_loops = tables.of_loops(loops)
+    packed = [np.concatenate([table[own], table[own].min(axis=0, keepdims=True)])
+              for table, own in zip(of_loops, rows, strict=False)] + of_loops[len(rows) :]  # fmt: skip
+    # of the groups not yet joined: the least entries
+    places = np.array([[*map(len, rows), *[0] * (len(packed) - len(rows))]])
     above, bounds, value = np.zeros(1), np.zeros(1), np.exp(limit)
     room = limit - ascended.bound
     for g in sorted(range(len(rows)), key=lambda g: len(rows[g])):
@@ -65,11 +103,10 @@ def joined(
         place = order[np.arange(total) - np.repeat(np.cumsum(number) - number, number)]
         places, above = places[owner], above[owner] + score[place]
         places[:, g] = place
-        bounds = tables.bounding.run(packed, places)[:, 0]
+        bounds = bounding.run(packed, places)[:, 0]
         stay = bounds < value
         places, above, bounds = places[stay], above[stay], bounds[stay]
     if len(places) > MOST_LEFT:
         return None
-    least_first = np.argsort(bounds, kind="stable")
-    chosen = places[least_first]
-    return np.stack([own[chosen[:, g]] for g, own in enumerate(rows)], axis=1), bounds[least_first]
+    chosen = places[np.argsort(bounds, kind="stable")]
+    return np.stack([own[chosen[:, g]] for g, own in enumerate(rows)], axis=1)

@@ -4,7 +4,7 @@ Where the closed form is flagged, exact counts decide about the best order; wher
 each flow do. Where that takes too many orders, the combination stays open and its bound limits the proof.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..search.outcome import Coverage, Statistics
 from .best_orders import best_orders
 from .chain_groups import ChainGroups, mappings_of
 from .incumbents import Incumbents
+from .loop_choices import LoopChoices
 from .slow_orders import SlowOrders, TooManyOrders
 
 EVALUATED = 2048  # chain combinations evaluated at once
@@ -63,17 +64,23 @@ class LeafEvaluator:
             self.offer(best)
         self.recorder.statistics.add(statistics)
 
-    def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Coverage:
-        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff."""
+    def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation, loops: Sequence[int] | None = None) -> Coverage:
+        """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff.
+
+        `loops`, per level: the innermost loops with which better mappings are looked for (InnermostLoops); None: any.
+        """
         seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
             part = slice(start, start + EVALUATED)
-            hope = bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)
-            number, before = int(hope.sum()), statistics.valid
-            if number:
-                self.evaluate(rows[part][hope], bounds[part][hope], relaxed)
+            hope = np.flatnonzero(bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)) + start
+            if len(hope) and self.incumbents.valued_by is not None:
+                choices = LoopChoices(relaxed, self.incumbents)
+                hope = hope[choices.promising(rows[hope], loops, self.incumbents.cutoff * (1 - ROUNDING), self.count)]
+            before = statistics.valid
+            if len(hope):
+                self.evaluate(rows[hope], bounds[hope], relaxed)
             valid = statistics.valid - before
-            seen += Coverage(valid, number - valid, len(hope) - number)
+            seen += Coverage(valid, len(hope) - valid, len(rows[part]) - len(hope))
         return seen
 
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
@@ -100,7 +107,11 @@ class LeafEvaluator:
         if limited and (~costs.exact | (costs.cycles > least)).any():
             chosen = rows[valid]
             least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-        self._settle(batch, bounds, least, costs.exact, ~costs.exact | (costs.cycles > least))
+            # no other order has less energy, but for what leaks meanwhile
+            energy_pj = costs.energy_pj - relaxed.leak_pj * (costs.cycles - least)
+            least_values = self.incumbents.bound_value(energy_pj, least)
+            bounds = np.where(costs.exact, np.maximum(bounds, least_values), bounds)
+        self._settle(batch, bounds, least, costs)
         return values
 
     def _charges(self, keep: Bools) -> list[MovementCost]:
@@ -115,29 +126,33 @@ class LeafEvaluator:
         self.count(RECOUNT_STEPS * len(batch) * recounted)
         return best_orders(batch, self._charges(batch.keep[0]), self.task.space.orders.levels, recounted)
 
-    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, exact: Bools, doubtful: Bools) -> None:
+    def _settle(self, batch: MappingBatch, bounds: Floats, least_cycles: Floats, costs: Costs) -> None:
         """Find the best loop orders of the mappings whose order the energy by closed form does not decide.
 
-        Where that is `exact` their orders have the least energy.
+        Where `costs` are exact their orders have the least energy; each takes `least_cycles` at least.
         """
+        doubtful = ~costs.exact | (costs.cycles > least_cycles)
         doubtful &= bounds < self.incumbents.cutoff * (1 - ROUNDING)
-        order, flagged = batch.order.copy(), np.flatnonzero(doubtful & ~exact)
+        order, flagged = batch.order.copy(), np.flatnonzero(doubtful & ~costs.exact)
         if len(flagged) and not self.late():
             order[flagged] = self._best_orders(batch.take(flagged), recounted=True)
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
                 continue
-            one = replace(batch.take([i]), order=order[i : i + 1])
-            if self.late() or not self._settled(one, float(least_cycles[i])):
+            settled = False
+            if not self.late():
+                one = replace(batch.take([i]), order=order[i : i + 1])
+                exactly = costs.take(np.array([i])) if costs.exact[i] else self.offer(one)
+                settled = self._settled(one, exactly, float(least_cycles[i]))
+            if not settled:
                 self.unresolved = min(self.unresolved, float(bounds[i]))
 
-    def _settled(self, batch: MappingBatch, least_cycles: float) -> bool:
-        """Offer the single mapping of `batch`, in the order of least energy, counted exactly; and better orders.
+    def _settled(self, batch: MappingBatch, costs: Costs, least_cycles: float) -> bool:
+        """Offer better orders of the single mapping of `batch`, whose own has the least energy and costs exactly this.
 
         Each takes `least_cycles` at least. Returns False where there are too many orders, or time is up.
         """
         charges, allowed = self._charges(batch.keep[0]), self.task.space.orders.levels
-        costs = self.offer(batch)
         if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
             return True  # no order has less energy, and none fewer cycles
         leak = self.task.charges.leak_pj_per_cycle(batch.arch, self.task.table)

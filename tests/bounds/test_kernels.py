@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper.bounds import Relaxation
+from ruby_map.mapper.bounds import InnermostLoops, Relaxation
 from ruby_map.mapper.bounds.kernels import Program, engine, program, take
 from ruby_map.mapper.bounds.kernels.program import SWITCH
 from ruby_map.mapper.bounds.kernels.symbols import OPERATIONS, UnknownOperationError
@@ -91,6 +91,17 @@ def test_compiled_bounds_are_those_of_numpy(data):
     expected = bound.value(incumbent.bound_value(bound.energy_pj, bound.cycles), incumbent.bound_value)
     packed = [bounding.packed(g, columns) for g, columns in enumerate(lows)]
     assert np.array_equal(bounding.run(packed, rows)[:, 0], expected)
+    # with some innermost loops, whether the chains have them or not
+    loops = InnermostLoops(relaxed)
+    every = [[InnermostLoops.ANY, *loops.choices(level)] for level in range(loops.levels)]
+    lows.append(loops.entries(np.array([[rng.choice(own) for own in every] for _ in range(50)])))
+    rows, found = np.column_stack([rows, rng.integers(0, 50, len(rows))]), []
+    for switch in ("", "plain"):
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv(SWITCH, switch)
+            own = Relaxation(groups, table, keep, costs).bounding_by_loops(incumbent.bound_value, incumbent.valued_by)
+            found.append(own.run([own.packed(g, columns) for g, columns in enumerate(lows)], rows)[:, 0])
+    assert np.array_equal(*found)
 
 
 @compiled

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..model import evaluate, least_counts
+from ..mapping import Ints, MappingBatch
+from ..model import Counts, count, evaluate, least_counts
 from ..search.evolution import SIZES, Generation, Populations, PopulationSpaces
 from .leaves import LeafEvaluator
 
@@ -78,17 +79,20 @@ class Evolver:
         task, incumbents = self.leaves.task, self.leaves.incumbents
         if len(generation.named) and incumbents.precedes(generation.scores.values):
             batch = generation.named.batch(task.space)
-            costs = evaluate(batch, task.table, task.charges)
-            for i in incumbents.promising(costs.energy_pj, costs.cycles).tolist():
-                self.leaves.offer(batch.take([i]))
+            counts = count(batch)
+            costs = evaluate(batch, task.table, task.charges, counts)
+            self._offer_some(batch, counts, incumbents.promising(costs.energy_pj, costs.cycles))
             flagged = np.flatnonzero(~costs.exact)
             if len(flagged):  # whose figures may be too high
-                flagged_batch = batch.take(flagged)
-                least = evaluate(
-                    flagged_batch, task.table, task.charges, least_counts(flagged_batch, costs.counts.take(flagged))
-                )
-                for i in flagged[incumbents.bound_value(least.energy_pj, least.cycles) < incumbents.cutoff].tolist():
-                    self.leaves.offer(batch.take([i]))
+                some = batch.take(flagged)
+                least = evaluate(some, task.table, task.charges, least_counts(some, counts.take(flagged)))
+                below = incumbents.bound_value(least.energy_pj, least.cycles) < incumbents.cutoff
+                self._offer_some(batch, counts, flagged[below])
+
+    def _offer_some(self, batch: MappingBatch, counts: Counts, which: Ints) -> None:
+        for i in which.tolist():
+            alone = np.array([i])
+            self.leaves.offer(batch.take(alone), counts.take(alone))
 
 
 def initial_evolution(evolver: Evolver, limit: float | None, tell: Callable[[], float]) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..bounds import MovementCost, Relaxation, charges
 from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..mapspace import Order, sorted_placement
-from ..model import Costs, evaluate, recount, validity
+from ..model import Costs, Counts, count, evaluate, recount, validity
 from ..problem import ROUNDING
 from ..runtime import InternalError
 from ..search import Recorder, Task
@@ -25,9 +25,10 @@ from .slow_orders import SlowOrders, TooManyOrders
 
 EVALUATED = 2048  # chain combinations evaluated at once
 EVALUATE_STEPS, MAPPING_STEPS = 25_000, 50  # steps of evaluating combinations: for itself, and for each
-OFFER_STEPS = 5_000  # of a mapping counted exactly
-RECOUNT_STEPS = 15_000  # of its best order by listed words
-ORDERS_A_STEP = 4  # of points of orders looked at
+OFFER_STEPS, KNOWN_STEPS = 5_000, 1_000  # of a mapping counted exactly; where its counts by closed form are known
+RECOUNT_STEPS = 1_000  # of its best order by listed words
+SLOW_STEPS = 6_000  # of what its loops move, where cycles decide about orders
+USEFUL_STEPS, ORDERS_A_STEP = 100, 4  # of a look at points of orders: for itself, and for so many one
 
 
 @dataclass(eq=False)
@@ -43,11 +44,12 @@ class LeafEvaluator:
     def __post_init__(self) -> None:
         self.chains = ChainGroups(self.task.space)
 
-    def offer(self, batch: MappingBatch) -> Costs:
-        """Offer the single mapping of `batch`, and return its exact costs."""
-        self.count(OFFER_STEPS)
-        batch = sorted_placement(self.task.space, batch)
-        costs = evaluate(batch, self.task.table, self.task.charges, recount(batch))
+    def offer(self, mapping: MappingBatch, known: Counts | None = None) -> Costs:
+        """Offer a single mapping, and return its exact costs; `known` is what `count` says of it."""
+        self.count(OFFER_STEPS if known is None else KNOWN_STEPS)
+        batch = sorted_placement(self.task.space, mapping)
+        counts = recount(batch, known if batch is mapping else None)
+        costs = evaluate(batch, self.task.table, self.task.charges, counts)
         if self.incumbents.offer(batch, float(costs.energy_pj[0]), float(costs.cycles[0])):
             self.recorder.best = self.incumbents.least
             self.recorder.statistics.trace.append((self.recorder.statistics.evaluated, self.incumbents.least))
@@ -133,16 +135,23 @@ class LeafEvaluator:
         """
         doubtful = ~costs.exact | (costs.cycles > least_cycles)
         doubtful &= bounds < self.incumbents.cutoff * (1 - ROUNDING)
-        order, flagged = batch.order.copy(), np.flatnonzero(doubtful & ~costs.exact)
+        flagged, reordered = np.flatnonzero(doubtful & ~costs.exact), dict[int, tuple[MappingBatch, Counts]]()
         if len(flagged) and not self.late():
-            order[flagged] = self._best_orders(batch.take(flagged), recounted=True)
+            some = batch.take(flagged)
+            some = replace(some, order=self._best_orders(some, recounted=True))
+            counts = count(some)
+            for k, i in enumerate(flagged.tolist()):
+                reordered[i] = some.take(np.array([k])), counts.take(np.array([k]))
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
                 continue
             settled = False
             if not self.late():
-                one = replace(batch.take([i]), order=order[i : i + 1])
-                exactly = costs.take(np.array([i])) if costs.exact[i] else self.offer(one)
+                alone = np.array([i])
+                one, exactly = batch.take(alone), costs.take(alone)
+                if not costs.exact[i]:
+                    one, counts_of_one = reordered[i]
+                    exactly = self.offer(one, counts_of_one)
                 settled = self._settled(one, exactly, float(least_cycles[i]))
             if not settled:
                 self.unresolved = min(self.unresolved, float(bounds[i]))
@@ -156,6 +165,7 @@ class LeafEvaluator:
         if costs.cycles[0] <= max(least_cycles, costs.counts.cycles[0]):
             return True  # no order has less energy, and none fewer cycles
         leak = self.task.charges.leak_pj_per_cycle(batch.arch, self.task.table)
+        self.count(SLOW_STEPS)
         try:
             points = SlowOrders(batch, costs, charges, allowed, leak).useful(self._useful, least_cycles, self.late)
         except TooManyOrders:
@@ -168,6 +178,6 @@ class LeafEvaluator:
 
     def _useful(self, energy_pj: Floats, cycles: Floats) -> Bools:
         """Mark the mappings that improve on the incumbents if they cost at least so much. # (mapping,)"""
-        self.count(1_000 + len(cycles) // ORDERS_A_STEP)
+        self.count(USEFUL_STEPS + len(cycles) // ORDERS_A_STEP)
         useful: Bools = self.incumbents.bound_value(energy_pj, cycles) < self.incumbents.cutoff * (1 - ROUNDING)
         return useful

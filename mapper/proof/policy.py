@@ -12,6 +12,9 @@ from ..search.outcome import STEPS_A_MAPPING, Ended
 EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
 LEADER = 3.0  # times as many steps for halving as for rounds beside it where it has the better bound, or the reverse
+EARLY = (
+    4_000_000  # steps of halving with as many for rounds, at least: its bound is low before it has halved some times
+)
 ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
 
 
@@ -144,7 +147,7 @@ def evolves(mappings: int, steps: int) -> bool:
 
 def halves(steps: int, of_rounds: int, *, leads: bool) -> bool:
     """Test whether halving, of so many steps by now, has had less than its share; `leads`: it has the better bound."""
-    return steps < of_rounds * (LEADER if leads else 1 / LEADER)
+    return steps < of_rounds * (LEADER if leads else 1.0 if steps < EARLY else 1 / LEADER)
 
 
 def goes_by_parts(choice: Waiting, *, certify: bool) -> bool:

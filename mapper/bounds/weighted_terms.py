@@ -54,7 +54,8 @@ class WeightedTerms:
             for part, name in zip((*self.parts, self.parts[2]), ("owner", "owner", "owner", "flow"), strict=True)
         )
         self.alone = np.array([term.owner < 0 for term in every[self.parts[1]]], bool)
-        self.loop_levels, self.loop_dims = np.array([term.loop or (-1, -1) for term in every]).T  # (term,)
+        loops = np.array([term.loop or (-1, -1) for term in every]).reshape(-1, 2)
+        self.loop_levels, self.loop_dims = loops.T  # (term,)
         self.outputs = [i for i, term in enumerate(every) if term.first is not None]
         self.in_any_order = list[
             int

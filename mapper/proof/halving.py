@@ -52,6 +52,7 @@ class Halving:
     def __post_init__(self) -> None:
         self._divisions = Divisions(InnermostLoops(self.geometric.relaxed), self.rows)
         self._gains, self._order = Gains(), count()
+        self._evaluated: set[bytes] = set()  # combinations, with all innermost loops
         self.state = _State(((-np.inf, next(self._order), self._divisions.whole),))
         self._terms: WeightedTerms | None = None  # with the tables, once it begins
 
@@ -68,10 +69,15 @@ class Halving:
 
     @property
     def coverage(self) -> Coverage:
-        """The coverage of all combinations of the whole; one is open while it is with any innermost loops."""
+        """The coverage of all combinations of the whole.
+
+        One is open while it is with any innermost loops; one that is in several open sets counts in each, as far as
+        there are that many.
+        """
         state, pairs = self.state, self._divisions.pairs_each
         open_pairs = sum(self._divisions.pairs(own) for _, _, own in state.heap)
-        total, still_open = (state.closed + open_pairs) // pairs, -(-open_pairs // pairs)
+        total = (state.closed + open_pairs) // pairs
+        still_open = min(sum(own.combinations for _, _, own in state.heap), total)
         evaluated = min(state.seen.evaluated, total - still_open)
         invalid = min(state.seen.invalid, total - still_open - evaluated)
         return Coverage(evaluated, invalid, total - still_open - evaluated - invalid, still_open)
@@ -122,7 +128,7 @@ class Halving:
             return Coverage(), []
         chosen = np.stack([of[places[:, g]] for g, of in enumerate(self.rows)], axis=1)
         bounds = self._tables.bounds(places)  # evaluated they are with all innermost loops
-        return replace(leaves.see(chosen, bounds, self.geometric.relaxed, own.loops), ruled_out=0), []
+        return replace(leaves.see(chosen, bounds, self.geometric.relaxed, own.loops, self._evaluated), ruled_out=0), []
 
     def _divided(self, sets: Sequence[HalfSet], limit: float) -> list[HalfSet]:
         """Divide sets, each in the way that brings most, and bound the parts: return those still open."""

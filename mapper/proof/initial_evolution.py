@@ -84,8 +84,8 @@ class Evolver:
             self._offer_some(batch, counts, incumbents.promising(costs.energy_pj, costs.cycles))
             flagged = np.flatnonzero(~costs.exact)
             if len(flagged):  # whose figures may be too high
-                some = batch.take(flagged)
-                least = evaluate(some, task.table, task.charges, least_counts(some, counts.take(flagged)))
+                chosen = batch.take(flagged)
+                least = evaluate(chosen, task.table, task.charges, least_counts(chosen, counts.take(flagged)))
                 below = incumbents.bound_value(least.energy_pj, least.cycles) < incumbents.cutoff
                 self._offer_some(batch, counts, flagged[below])
 

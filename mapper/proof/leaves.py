@@ -66,24 +66,41 @@ class LeafEvaluator:
             self.offer(best)
         self.recorder.statistics.add(statistics)
 
-    def see(self, rows: Ints, bounds: Floats, relaxed: Relaxation, loops: Sequence[int] | None = None) -> Coverage:
+    def see(
+        self,
+        rows: Ints,
+        bounds: Floats,
+        relaxed: Relaxation,
+        loops: Sequence[int] | None = None,
+        known: set[bytes] | None = None,
+    ) -> Coverage:
         """Evaluate the combinations `rows` # (combination, group) whose bounds are still below the cutoff.
 
         `loops`, per level: the innermost loops with which better mappings are looked for (InnermostLoops); None: any.
+        `known`: combinations evaluated before, which are left out; those evaluated now are added.
         """
         seen, statistics = Coverage(), self.recorder.statistics
         for start in range(0, len(rows), EVALUATED):
             part = slice(start, start + EVALUATED)
             hope = np.flatnonzero(bounds[part] < self.incumbents.cutoff * (1 - ROUNDING)) + start
-            if len(hope) and self.incumbents.valued_by is not None:
+            if known is not None:
+                hope = hope[[rows[i].tobytes() not in known for i in hope]]
+            if len(hope) and self._tries_loops:
                 choices = LoopChoices(relaxed, self.incumbents)
                 hope = hope[choices.promising(rows[hope], loops, self.incumbents.cutoff * (1 - ROUNDING), self.count)]
             before = statistics.valid
             if len(hope):
                 self.evaluate(rows[hope], bounds[hope], relaxed)
+            if known is not None:
+                known.update(rows[i].tobytes() for i in hope)
             valid = statistics.valid - before
             seen += Coverage(valid, len(hope) - valid, len(rows[part]) - len(hope))
         return seen
+
+    @property
+    def _tries_loops(self) -> bool:
+        """Whether bounds with innermost loops are of use: not to a certificate, whose checker tries orders itself."""
+        return self.incumbents.valued_by is not None and not self.task.options.certify
 
     def evaluate(self, rows: Ints, bounds: Floats, relaxed: Relaxation) -> Floats:
         """Evaluate each combination in its best orders; return its bound value, inf where invalid. # (combination,)"""
@@ -109,10 +126,10 @@ class LeafEvaluator:
         if limited and (~costs.exact | (costs.cycles > least)).any():
             chosen = rows[valid]
             least = relaxed.bound(lambda g, c: relaxed.columns[g][c][chosen[:, g]], len(chosen)).cycles
-            # no other order has less energy, but for what leaks meanwhile
-            energy_pj = costs.energy_pj - relaxed.leak_pj * (costs.cycles - least)
-            least_values = self.incumbents.bound_value(energy_pj, least)
-            bounds = np.where(costs.exact, np.maximum(bounds, least_values), bounds)
+            if not self.task.options.certify:  # no other order has less energy, but for what leaks meanwhile
+                energy_pj = costs.energy_pj - relaxed.leak_pj * (costs.cycles - least)
+                least_values = self.incumbents.bound_value(energy_pj, least)
+                bounds = np.where(costs.exact, np.maximum(bounds, least_values), bounds)
         self._settle(batch, bounds, least, costs)
         return values
 
@@ -137,11 +154,11 @@ class LeafEvaluator:
         doubtful &= bounds < self.incumbents.cutoff * (1 - ROUNDING)
         flagged, reordered = np.flatnonzero(doubtful & ~costs.exact), dict[int, tuple[MappingBatch, Counts]]()
         if len(flagged) and not self.late():
-            some = batch.take(flagged)
-            some = replace(some, order=self._best_orders(some, recounted=True))
-            counts = count(some)
+            chosen = batch.take(flagged)
+            chosen = replace(chosen, order=self._best_orders(chosen, recounted=True))
+            counts = count(chosen)
             for k, i in enumerate(flagged.tolist()):
-                reordered[i] = some.take(np.array([k])), counts.take(np.array([k]))
+                reordered[i] = chosen.take(np.array([k])), counts.take(np.array([k]))
         for i in np.flatnonzero(doubtful).tolist():
             if bounds[i] >= self.incumbents.cutoff * (1 - ROUNDING):
                 continue

@@ -10,6 +10,7 @@ from ..mapping import Bools, Ints
 from .incumbents import Incumbents
 
 CHOICE_STEPS, CHOICES_A_STEP = 2_000, 1  # steps of a proof: for itself, and for so many innermost loops tried
+MOST_TRIED = 200_000  # combinations with innermost loops at once; where more are left further levels say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,8 @@ class LoopChoices:
             if len(choices) == 1:
                 continue
             number = len(choices)
+            if len(owner) * number > MOST_TRIED:
+                break
             every = np.repeat(every, number, axis=0)
             every[:, level] = np.resize(choices, len(every))
             owner = np.repeat(owner, number)

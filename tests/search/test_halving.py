@@ -96,6 +96,37 @@ def test_stopped_anywhere_it_says_what_is_proven(seed):
             assert early.coverage.total == whole.coverage.total
 
 
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
+def test_no_open_combination_is_said_to_be_closed(share):
+    """Where sets are divided by innermost loops, one may be open in several; evaluated it is counted once."""
+    arch = load_arch("simba_like")
+    space, table, seen = Mapspace(arch, shaped("matmul", M=12, N=10, K=6), "ruby"), energy_table(arch), []
+    real, evaluate = halving.Halving.step, LeafEvaluator.evaluate
+
+    def step(self, leaves):
+        real(self, leaves)
+        is_open = np.zeros([len(own) for own in self.rows], bool)
+        for _, _, own in self.state.heap:
+            is_open[np.ix_(*own.rows)] = True
+        seen.append((self.coverage, int(is_open.sum()), is_open.size))
+
+    distinct = set()
+
+    def evaluated(self, rows, *given):
+        distinct.update(map(bytes, rows))
+        return evaluate(self, rows, *given)
+
+    with halving_alone(2, 20, 1, seed=0) as patch:
+        steps = optimal(space, table, OPTIMAL).statistics.steps
+        patch.setattr(halving.Halving, "step", step)
+        patch.setattr(LeafEvaluator, "evaluate", evaluated)
+        early = optimal(space, table, replace(OPTIMAL, effort=Effort(mappings=1, steps=int(share * steps))))
+    assert seen
+    for coverage, number, every in seen:
+        assert number <= coverage.open <= coverage.total == every
+    assert early.coverage.evaluated + early.coverage.invalid <= len(distinct)
+
+
 def test_a_join_lists_every_combination_that_may_be_below_a_limit():
     """As if the best mapping were worse by a third, so that there are many.
 

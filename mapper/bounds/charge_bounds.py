@@ -81,10 +81,11 @@ class ChargeBound:
             reached = np.maximum(reached, words)
         least = np.maximum(least, reached)
         if chosen is not None:
-            for (level, d), only in chosen.only.items():
-                if d is not None and level < len(self.innermost) and d in self.innermost[level]:
-                    words = value(self.innermost[level][d])  # infinite where no chain has that loop: no such mapping
-                    least = np.maximum(least, np.where((only > 0) & (words < np.inf), words, 0.0))
+            for level, by_dim in enumerate(self.innermost):
+                for d, product in by_dim.items():
+                    words = value(product)  # infinite where no chain has that loop: no such mapping
+                    holds = (chosen.only[level, d] > 0) & (words < np.inf)
+                    least = np.maximum(least, np.where(holds, words, 0.0))
         first = 1.0 / value(self.first) if self.first is not None else np.zeros(n)
         word_pj = charge.pj - charge.first_pj + self.wires(value, n)
 

@@ -17,6 +17,11 @@ class InnermostLoops:
 
     ANY, NONE = -1, -2  # in place of a dim: it may be any; there is no loop
 
+    @classmethod
+    def fixed(cls, loops: Sequence[int]) -> bool:
+        """Whether a set has an innermost loop, or none, at some level."""
+        return any(d != cls.ANY for d in loops)
+
     def __init__(self, relaxed: Relaxation) -> None:
         self.relaxed, self.levels = relaxed, len(relaxed.loops)
         self._choices = [(level, self.NONE if d is None else d) for level, d in relaxed.innermost_loops]

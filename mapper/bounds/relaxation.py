@@ -119,8 +119,9 @@ class Relaxation:
                 costs = [(words.with_loop(self._paid(own), level, d) + absent, own) for d, absent, own in cases]
                 by_loop.append((matters, costs))
         possible = self._possible(value, n)
-        for level in range(len(self.loops)) if chosen is not None else ():
-            possible &= reduce(np.minimum, allowed(level).values()) < np.inf
+        if chosen is not None:
+            for level in range(len(self.loops)):
+                possible &= reduce(np.minimum, allowed(level).values()) < np.inf
         return Bound(words.total(self._paid(cycles)), cycles, possible, by_loop)
 
     def _paid(self, cycles: Floats) -> Floats:

@@ -62,6 +62,7 @@ class SetAscent:
         self.members = [members[:, own] for members, own in zip(self.terms.members, looked_at, strict=True)]
         # the columns that these have: what stands for 0 and inf in them has no weight
         self.columns = [np.flatnonzero(members.any(axis=0)) for members in self.members]
+        self.members_of_columns = [own[:, columns] for own, columns in zip(self.members, self.columns, strict=True)]
         self.used, costs = used[:, self.worked_on], costs[:, self.worked_on]
         self.constants = np.log(np.where(self.used, costs, 1.0))
         self.theta = np.maximum(self.every[:, self.worked_on], np.log(LEAST))
@@ -158,8 +159,7 @@ class SetAscent:
         terms = self.terms
         weights, powers = self._weights()
         values = self.constants - self._own(weights, powers)
-        for logs, every, columns in zip(self.work, self.members, self.columns, strict=True):
-            members = every[:, columns]
+        for logs, members in zip(self.work, self.members_of_columns, strict=True):
             score = np.matmul(logs, (weights @ members)[:, :, None])[:, :, 0]
             near = np.exp((score.min(axis=1, keepdims=True) - score) / sharp)
             near /= near.sum(axis=1, keepdims=True)

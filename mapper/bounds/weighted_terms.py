@@ -57,9 +57,8 @@ class WeightedTerms:
         loops = np.array([term.loop or (-1, -1) for term in every]).reshape(-1, 2)
         self.loop_levels, self.loop_dims = loops.T  # (term,)
         self.outputs = [i for i, term in enumerate(every) if term.first is not None]
-        self.in_any_order = list[
-            int
-        ]()  # per group: of the columns so many first have terms that hold for all loop orders
+        # those that hold for all loop orders: how many terms, and per group how many columns, which are the first
+        self.terms_in_any_order, self.columns_in_any_order = int((self.loop_levels < 0).sum()), list[int]()
         self.logs, self.members, self.again = self._columns(geometric, rows, every)
 
     def _columns(
@@ -74,7 +73,7 @@ class WeightedTerms:
             in_any_order = {number for number, term in zip(numbers, every, strict=True) if term.loop is None}
             used = np.array([*sorted(in_any_order), *sorted(set(numbers) - in_any_order)])
             place_of = {number: place for place, number in enumerate(used.tolist())}
-            self.in_any_order.append(len(in_any_order))
+            self.columns_in_any_order.append(len(in_any_order))
             check((len(used) + len(self.outputs)) * (1 + len(group_rows) // ROWS_A_STEP))
             own = np.zeros((len(group_rows), len(used)))
             for place, c in enumerate(used.tolist()):
@@ -91,11 +90,11 @@ class WeightedTerms:
 
     def number(self, *, any_order: bool) -> int:
         """The number of terms, or of those that hold for all loop orders."""
-        return int((self.loop_levels < 0).sum()) if any_order else len(self.names)
+        return self.terms_in_any_order if any_order else len(self.names)
 
     def columns(self, g: int, *, any_order: bool) -> int:
         """How many of the columns of a group are looked at: all, or those of terms that hold for all loop orders."""
-        return self.in_any_order[g] if any_order else self.logs[g].shape[1]
+        return self.columns_in_any_order[g] if any_order else self.logs[g].shape[1]
 
     def taking(self, which: Bools) -> Self:
         """Some of the terms # (term,), for the same rows and columns."""

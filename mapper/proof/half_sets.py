@@ -25,14 +25,16 @@ HALVINGS, RATES = 30, (1e-4, 10.0)  # of an interval of rates, and the interval
 
 
 @dataclass(frozen=True, eq=False)
-class HalfSet:
-    """A set of combinations: rows of each group, by their places among those of the whole."""
+class Divided:
+    """A part of a set, not bounded yet."""
 
-    rows: tuple[Ints, ...]
+    rows: tuple[Ints, ...]  # of each group, by their places among those of the whole
     loops: tuple[int, ...]  # per level the innermost loop of its mappings, as in InnermostLoops
-    bound: float  # the logarithm of what no mapping of it is below
-    ascended: Ascended | None = None  # its own weights; none: the whole, which has not ascended yet
-    joinable: float = ADMISSIBLE  # combinations that its weights may leave for it to be joined
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it has an innermost loop at some level."""
+        return InnermostLoops.fixed(self.loops)
 
     @property
     def combinations(self) -> int:
@@ -41,16 +43,12 @@ class HalfSet:
 
 
 @dataclass(frozen=True, eq=False)
-class Divided:
-    """A part of a set."""
+class HalfSet(Divided):
+    """A set of combinations with innermost loops."""
 
-    rows: tuple[Ints, ...]
-    loops: tuple[int, ...]
-
-    @property
-    def fixed(self) -> bool:
-        """Whether it has an innermost loop at some level."""
-        return any(d != InnermostLoops.ANY for d in self.loops)
+    bound: float  # the logarithm of what no mapping of it is below
+    ascended: Ascended | None = None  # its own weights; none: the whole, which has not ascended yet
+    joinable: float = ADMISSIBLE  # combinations that its weights may leave for it to be joined
 
 
 class Divisions:
@@ -102,7 +100,7 @@ class Divisions:
     def _halves(self, own: HalfSet, ascended: Ascended, terms: WeightedTerms) -> list[Divided]:
         """Halve the rows of the group and by the column where the most is to be won."""
         highest, chosen = -1.0, (0, np.zeros(0, bool))
-        weights, any_order = terms.weights(ascended.log_weights), not Divided(own.rows, own.loops).fixed
+        weights, any_order = terms.weights(ascended.log_weights), not own.fixed
         for g, (every, of_group, members) in enumerate(zip(terms.logs, own.rows, terms.members, strict=True)):
             if len(of_group) < 2:
                 continue

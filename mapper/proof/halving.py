@@ -181,8 +181,7 @@ class Halving:
 
     @property
     def _known(self) -> Floats:
-        assert self._terms is not None, "it has begun"
-        return np.log([max(self.known.get(name, 0.0), 1e-300) for name in self._terms.names])
+        return np.log([max(self.known.get(name, 0.0), 1e-300) for name in self._weighted.names])
 
     def _narrowed(self, part: Divided, parent: HalfSet, best: Ascended, limit: float) -> HalfSet | None:
         """A part without the rows that its weights rule out; None where nothing is left of it."""

@@ -42,7 +42,7 @@ class Tables:
         """What bounds mappings with some innermost loops, per level, and its tables: those of rows, then perhaps that
         of these loops # (1, column)."""
         key = tuple(loops)
-        if all(d == InnermostLoops.ANY for d in key):
+        if not InnermostLoops.fixed(key):
             return self.of_all, list(self.packed_of_all)
         if key not in self.known:
             self.known[key] = self.by_loops.packed(len(self.packed), self.loops.entries(np.array([loops])))

@@ -12,9 +12,7 @@ from ..search.outcome import STEPS_A_MAPPING, Ended
 EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
 LEADER = 3.0  # times as many steps for halving as for rounds beside it where it has the better bound, or the reverse
-EARLY = (
-    4_000_000  # steps of halving with as many for rounds, at least: its bound is low before it has halved some times
-)
+EARLY = 4_000_000  # the first steps of halving, as many as of rounds: its bound is low before it has halved some times
 ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
 
 

@@ -137,10 +137,12 @@ class KeepChoice:
 
     @property
     def halves_next(self) -> bool:
-        """Whether halving has had less than its share of the steps."""
+        """Whether halving has had less than its share of the steps. Both have a bound below the best value."""
         if self.halving is None or self.rounds is None:
             return False
-        return halves(self.halving.steps, self.rounds.steps, leads=self.halving.least > self.rounds.least)
+        limit = self.incumbents.cutoff
+        gap, gap_of_rounds = (max(0.0, 1 - engine.least / limit) for engine in (self.halving, self.rounds))
+        return halves(self.halving.steps, self.rounds.steps, gap, gap_of_rounds)
 
     @property
     def _by_columns(self) -> float:

@@ -225,7 +225,7 @@ class Optimal:
 
     def _halve_beside(self, choice: KeepChoice) -> None:
         """Halve sets of a choice until that has its share of the steps, or nothing is left."""
-        while choice.halves_next and self._may_be_better(choice) and not self.effort.late():
+        while self._may_be_better(choice) and choice.halves_next and not self.effort.late():
             assert choice.halving is not None
             choice.halving.step(self.leaves)
             self._tell()

@@ -11,8 +11,8 @@ from ..search.outcome import STEPS_A_MAPPING, Ended
 
 EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
-LEADER = 3.0  # times as many steps for halving as for rounds beside it where it has the better bound, or the reverse
-EARLY = 4_000_000  # the first steps of halving, as many as of rounds: its bound is low before it has halved some times
+GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
+MOST_TIMES = 8  # as many steps for halving as for rounds beside it, or the reverse
 ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
 
 
@@ -143,9 +143,13 @@ def evolves(mappings: int, steps: int) -> bool:
     return mappings * STEPS_A_MAPPING < steps * EVOLVED
 
 
-def halves(steps: int, of_rounds: int, *, leads: bool) -> bool:
-    """Test whether halving, of so many steps by now, has had less than its share; `leads`: it has the better bound."""
-    return steps < of_rounds * (LEADER if leads else 1.0 if steps < EARLY else 1 / LEADER)
+def halves(steps: int, of_rounds: int, gap: float, gap_of_rounds: float) -> bool:
+    """Test whether halving, of so many steps by now, has had less than its share beside rounds.
+
+    The gaps are those of their bounds to the limit. The one with less work left, as far as these tell, has more steps.
+    """
+    times = (max(gap_of_rounds, 1e-9) / max(gap, 1e-9)) ** GAP_POWER
+    return steps < of_rounds * min(max(times, 1 / MOST_TIMES), MOST_TIMES)
 
 
 def goes_by_parts(choice: Waiting, *, certify: bool) -> bool:

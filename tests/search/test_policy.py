@@ -9,7 +9,7 @@ from ruby_map.mapper.proof.policy import (
     ALONE,
     DIVES,
     EVOLVED,
-    LEADER,
+    MOST_TIMES,
     Bound,
     Branch,
     Dive,
@@ -101,16 +101,25 @@ def test_evolution_has_its_share_of_the_steps_and_no_more(steps):
     assert most <= mappings <= most + max(1024, steps // 10_000)
 
 
-@given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6), st.booleans()), max_size=50))
+@given(st.lists(st.tuples(st.integers(1, 10**6), st.integers(1, 10**6), st.floats(0, 1), st.floats(0, 1)), max_size=50))
 def test_halving_and_rounds_both_go_on(turns):
-    """The one with the better bound has more of the steps; neither waits for ever."""
+    """Neither waits for ever, whatever their gaps; that with the lower gap has at least half of the steps."""
     of_halving = of_rounds = 0
-    for of_turn, of_halves, leads in turns:
+    for of_turn, of_halves, gap, gap_of_rounds in turns:
         of_rounds += of_turn
-        while halves(of_halving, of_rounds, leads=leads):
+        while halves(of_halving, of_rounds, gap, gap_of_rounds):
             of_halving += of_halves
-        assert of_halving >= of_rounds / LEADER
-        assert not halves(of_halving, of_rounds, leads=leads)
+        assert of_halving >= of_rounds * (1 if gap <= gap_of_rounds else 1 / MOST_TIMES)
+        assert not halves(max(of_halving, of_rounds * MOST_TIMES), of_rounds, gap, gap_of_rounds)
+
+
+def test_of_halving_and_rounds_the_one_with_less_work_left_has_more_steps():
+    """Work grows as the fourth power of the gap: 15 % beside 20 % are three times as many steps."""
+    assert halves(3_100_000, 1_000_000, 0.15, 0.2)
+    assert not halves(3_200_000, 1_000_000, 0.15, 0.2)
+    assert halves(300_000, 1_000_000, 0.2, 0.15)
+    assert not halves(320_000, 1_000_000, 0.2, 0.15)
+    assert not halves(125_000, 1_000_000, 1.0, 0.0)  # at most eight times
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ docs/optimal.md, section 4, has the argument, decision 129 what it brings.
 """
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -22,7 +22,8 @@ from .incumbents import BestIncumbent
 from .joins import Tables, admissible, joined
 from .leaves import LeafEvaluator
 
-TOGETHER = 32  # sets divided at once: their ascents go side by side
+TOGETHER = 32  # sets divided at once: their ascents go side by side,
+MOST_FIGURES = 2**24  # as long as they copy no more entries of columns than these: 128 MiB
 FEW = 2_000  # combinations that are joined at once
 # steps of a proof for the ascent of a part: for itself, for each term, and for so many entries of columns one
 PART_STEPS, TERM_STEPS, FIGURES_A_STEP = 700, 2, 80
@@ -164,20 +165,23 @@ class Halving:
         terms, every = self._weighted, [(own, part) for own, parts in divided for part in parts]
         ascended = dict[int, Ascended]()
         for fixed in (False, True):  # sets with an innermost loop have more terms
-            own = [pair for pair in every if pair[1].fixed is fixed]
-            if own:
-                self._count(sum(self._ascent_steps(part, any_order=not fixed) for _, part in own))
+            alike = [pair for pair in every if pair[1].fixed is fixed]
+            for own in lots(alike, lambda pair: self._figures(pair[1]), MOST_FIGURES):
+                self._count(sum(self._ascent_steps(part) for _, part in own))
                 begin = [self._known if of.ascended is None else of.ascended.log_weights for of, _ in own]
                 loops = np.array([part.loops for _, part in own])
                 best = SetAscent(terms, [part.rows for _, part in own], loops, begin, limit).run()
                 ascended |= {id(part): of_part for (_, part), of_part in zip(own, best, strict=True)}
         return [[self._narrowed(part, own, ascended[id(part)], limit) for part in parts] for own, parts in divided]
 
-    def _ascent_steps(self, part: Divided, *, any_order: bool) -> int:
-        columns = (self._weighted.columns(g, any_order=any_order) for g in range(len(part.rows)))
-        figures = sum(len(of_group) * number for of_group, number in zip(part.rows, columns, strict=True))
-        terms = self._weighted.number(any_order=any_order)
-        return PART_STEPS + TERM_STEPS * terms + figures // FIGURES_A_STEP
+    def _figures(self, part: Divided) -> int:
+        """The entries of columns that the ascent of a part looks at."""
+        columns = (self._weighted.columns(g, any_order=not part.fixed) for g in range(len(part.rows)))
+        return sum(len(of_group) * number for of_group, number in zip(part.rows, columns, strict=True))
+
+    def _ascent_steps(self, part: Divided) -> int:
+        terms = self._weighted.number(any_order=not part.fixed)
+        return PART_STEPS + TERM_STEPS * terms + self._figures(part) // FIGURES_A_STEP
 
     @property
     def _known(self) -> Floats:
@@ -201,3 +205,15 @@ def _gains(bound: float, limit: float, parts: Sequence[HalfSet | None]) -> list[
     """What parts are nearer to the limit, as a share of the distance before; 1 for those that are closed."""
     room = max(limit - bound, 1e-300)
     return [1.0 if part is None else (part.bound - bound) / room if np.isfinite(room) else 0.0 for part in parts]
+
+
+def lots[T](every: Sequence[T], size: Callable[[T], int], most: int) -> list[list[T]]:
+    """Cut a sequence into lots of `most` together at most, or of one that is larger."""
+    cut, total = list[list[T]](), most + 1
+    for own in every:
+        total += size(own)
+        if total > most:
+            cut.append([])
+            total = size(own)
+        cut[-1].append(own)
+    return cut

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..certificate import BOUNDED, EVALUATED, WEIGHED, Tree
 from ..mapping import Bools, Ints
@@ -11,12 +12,12 @@ from .chain_tree import Tree as ChainTree
 
 @dataclass(frozen=True, eq=False)
 class _Event:
-    """The verdicts on some sets."""
+    """The verdicts on some sets, as small as they can be: a proof has millions."""
 
     sets: Ints  # their numbers
-    letters: Ints  # a letter of certificate/format.py for each
-    first: Ints  # the number of the first part of a divided set; else 0
-    parts: Ints  # the number of parts of a divided set; else 0
+    letters: NDArray[np.uint8]  # a letter of certificate/format.py for each
+    first: Ints | None = None  # where they are divided, the number of the first part of each
+    parts: NDArray[np.int32] | None = None  # and how many it has
 
 
 class ProofLog:
@@ -38,34 +39,35 @@ class ProofLog:
         parts[:, -1] = self.sets + np.arange(len(parts))
         self.sets += len(parts)
         owners, first, number = np.unique(owner, return_index=True, return_counts=True)
-        self.events.append(_Event(nodes[owners, -1], ord("a") + along[owners], parts[first, -1], number))
+        letters = (ord("a") + along[owners]).astype(np.uint8)
+        self.events.append(_Event(nodes[owners, -1], letters, parts[first, -1], number.astype(np.int32)))
 
     def evaluate(self, nodes: Ints) -> None:
         """Record that these single combinations are evaluated."""
-        self._end(nodes, np.full(len(nodes), ord(EVALUATED)))
+        self._end(nodes, np.full(len(nodes), ord(EVALUATED), np.uint8))
 
     def rule_out(self, nodes: Ints, weighted: Bools) -> None:
         """Record that these are ruled out, some by weighted products."""
-        self._end(nodes, np.where(weighted, ord(WEIGHED), ord(BOUNDED)))
+        self._end(nodes, np.where(weighted, np.uint8(ord(WEIGHED)), np.uint8(ord(BOUNDED))))
 
-    def _end(self, nodes: Ints, letters: Ints) -> None:
-        self.events.append(
-            _Event(nodes[:, -1], letters, np.zeros(len(nodes), np.int64), np.zeros(len(nodes), np.int64))
-        )
+    def _end(self, nodes: Ints, letters: NDArray[np.uint8]) -> None:
+        self.events.append(_Event(nodes[:, -1].copy(), letters))  # a view would hold all columns
 
     def verdicts(self) -> str:
         """Return a letter for each set, level by level. Every set that is reached must have an event."""
-        letters = np.zeros(self.sets, np.int64)
-        first, parts = np.zeros(self.sets, np.int64), np.zeros(self.sets, np.int64)
+        letters, parts = np.zeros(self.sets, np.uint8), np.zeros(self.sets, np.int32)
+        first = np.zeros(self.sets, np.int64)
         proof_log: ProofLog | None = self
         while proof_log:
             for event in proof_log.events:
-                letters[event.sets], first[event.sets], parts[event.sets] = event.letters, event.first, event.parts
+                letters[event.sets] = event.letters
+                if event.first is not None and event.parts is not None:
+                    first[event.sets], parts[event.sets] = event.first, event.parts
             proof_log = proof_log.before
         level, texts = np.zeros(1, np.int64), []
         while len(level):
-            texts.append(letters[level].astype(np.uint8).tobytes().decode())
-            number = parts[level]
+            texts.append(letters[level].tobytes().decode())
+            number = parts[level].astype(np.int64)
             place = np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
             level = np.repeat(first[level], number) + place
         return "".join(texts)

@@ -41,6 +41,8 @@ def halving_alone(together=32, few=2_000, admissible=joins.ADMISSIBLE, seed=None
         patch.setattr(Branching, "dive", lambda *_: None)
         patch.setattr(keep_choice.KeepChoice, "halves_next", property(lambda self: self.halving is not None))
         patch.setattr(Rounds, "least", -np.inf)
+        if together < halving.TOGETHER:
+            patch.setattr(halving, "MOST_FIGURES", 100 * together)
         patch.setattr(halving, "TOGETHER", together)
         patch.setattr(halving, "FEW", few)
         whole = half_sets.Divisions.whole.fget
@@ -209,3 +211,14 @@ def test_numpy_proves_the_same(monkeypatch):
     assert one.optimal
     assert (one.lower_bound, one.coverage) == (other.lower_bound, other.coverage)
     assert (one.statistics.steps, one.statistics.trace) == (other.statistics.steps, other.statistics.trace)
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(0, 60))
+def test_lots_have_everything_once_and_no_more_than_they_may(sizes, most):
+    """One that is larger is a lot of its own; none could have the first of the next, too."""
+    every = list(enumerate(sizes))
+    cut = halving.lots(every, lambda one: one[1], most)
+    assert [one for lot in cut for one in lot] == every
+    totals = [sum(size for _, size in lot) for lot in cut]
+    assert all(total <= most or len(lot) == 1 for total, lot in zip(totals, cut, strict=True))
+    assert all(total + following[0][1] > most for total, following in zip(totals, cut[1:], strict=False))

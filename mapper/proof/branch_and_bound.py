@@ -19,7 +19,6 @@ from ..mapping import Floats, Ints
 from ..problem import ROUNDING
 from ..search.outcome import Coverage
 from .forest import Forest
-from .policy import GAP_POWER
 from .proof_log import ProofLog
 
 OPENED = 4096  # nodes opened at once
@@ -28,6 +27,7 @@ FIGURES_A_STEP = 8  # charges of groups of nodes that are bounded in a step
 EVALUATED = 256  # single combinations evaluated at once, if there are nodes to open meanwhile: fewer take as long
 DIVERS = 512  # nodes of one generation of a dive
 MOST_OPEN = 8_000_000  # nodes; with more, those with the highest bounds are opened first
+GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
 
 # (chain combination per group, bounds) of nodes with one chain per dim -> their coverage
 Evaluate = Callable[[Ints, Floats], Coverage]

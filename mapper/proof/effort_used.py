@@ -6,7 +6,7 @@ from ..problem import Effort
 from ..runtime import TimeUp
 from ..search import Recorder
 from ..search.outcome import Ended
-from .part_search import RemainingEffort
+from .turns import RemainingEffort
 
 
 class EffortUsed:

@@ -15,12 +15,12 @@ from ..bounds import ABSENT, Ascended, InnermostLoops, WeightedTerms
 from ..mapping import Bools, Floats, Ints
 from .chain_tree import FAR
 from .joins import ADMISSIBLE
-from .parts import LITTLE, ZERO
 
 ROWS = -1  # the way that halves rows; others are levels, by their numbers
 TRIES, AGAIN = 8, 200  # sets divided in all ways: so many at first for each way, then one of so many
 KEPT = 0.95  # what the gains of a way count after each further one
 LEAST_GAIN = 0.02  # of a level, to be chosen: its parts have nearly all rows, which have to be halved all the same
+ZERO, LITTLE = 0.02, 0.005  # tuned: what a column counts for that is 0 for some rows, and any other, beside its weights
 HALVINGS, RATES = 30, (1e-4, 10.0)  # of an interval of rates, and the interval
 
 

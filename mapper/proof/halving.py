@@ -24,6 +24,7 @@ from .leaves import LeafEvaluator
 
 TOGETHER = 32  # sets divided at once: their ascents go side by side,
 MOST_FIGURES = 2**24  # as long as they copy no more entries of columns than these: 128 MiB
+AHEAD = 24  # sets halved before any other way is tried, each in a half of the one before
 FEW = 2_000  # combinations that are joined at once
 # steps of a proof for the ascent of a part: for itself, for each term, and for so many entries of columns one
 PART_STEPS, TERM_STEPS, FIGURES_A_STEP = 700, 2, 80
@@ -56,6 +57,7 @@ class Halving:
         self._evaluated: set[bytes] = set()  # combinations, with all innermost loops
         self.state = _State(((-np.inf, next(self._order), self._divisions.whole),))
         self._terms: WeightedTerms | None = None  # with the tables, once it begins
+        self._looked_ahead = False
 
     @property
     def least(self) -> float:
@@ -88,6 +90,8 @@ class Halving:
         self._begin()
         with np.errstate(divide="ignore"):  # nothing is below a value of 0
             limit = float(np.log(self.incumbents.cutoff * (1 - ROUNDING)))
+        if not self._looked_ahead:
+            self._look_ahead(limit)
         heap, chosen, pairs, seen = list(self.state.heap), list[HalfSet](), 0, self.state.seen
         while heap and len(chosen) < TOGETHER:
             own = heapq.heappop(heap)[2]
@@ -103,6 +107,18 @@ class Halving:
             heapq.heappush(heap, (own.bound, next(self._order), own))
             pairs -= self._divisions.pairs(own)
         self.state = _State(tuple(heap), self.state.closed + pairs, seen)
+
+    def _look_ahead(self, limit: float) -> None:
+        """Learn what halving rows brings to small sets, too: halve a set, then a half, and so on."""
+        own: HalfSet | None = self._divisions.whole
+        for _ in range(AHEAD):
+            if own is None or own.combinations < 2:
+                break
+            (parts,) = self._bounded([(own, self._divisions.divided(own, ROWS, self._weighted))], limit)
+            if own.ascended is not None:
+                self._gains.add(ROWS, float(rates([_gains(own.bound, limit, parts)])[0]))
+            own = min((part for part in parts if part is not None), key=lambda part: part.bound, default=None)
+        self._looked_ahead = True
 
     def _begin(self) -> None:
         """Take logarithms and pack columns, once."""
@@ -165,8 +181,8 @@ class Halving:
         terms, every = self._weighted, [(own, part) for own, parts in divided for part in parts]
         ascended = dict[int, Ascended]()
         for fixed in (False, True):  # sets with an innermost loop have more terms
-            alike = [pair for pair in every if pair[1].fixed is fixed]
-            for own in lots(alike, lambda pair: self._figures(pair[1]), MOST_FIGURES):
+            of_kind = [pair for pair in every if pair[1].fixed is fixed]
+            for own in lots(of_kind, lambda pair: self._figures(pair[1]), MOST_FIGURES):
                 self._count(sum(self._ascent_steps(part) for _, part in own))
                 begin = [self._known if of.ascended is None else of.ascended.log_weights for of, _ in own]
                 loops = np.array([part.loops for _, part in own])

@@ -25,11 +25,10 @@ from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
 from .long_lists import LongList
 from .narrowing import Narrowed, bound_of_all, narrowed, weighed
-from .part_search import OpenNodes, PartSearch
-from .parts import PATIENCE, Part
 from .policy import Form, halves
 from .proof_log import certified_tree
-from .rounds import OpenPart, Rounds
+from .rounds import Rounds
+from .turns import TreeSearch
 from .wide_choice import WideChoice
 from .work import Work
 
@@ -56,7 +55,7 @@ class KeepChoice:
     def form(self) -> Form:
         """How far its proof is."""
         if self.rounds is not None:
-            return Form.PARTS
+            return Form.ROUNDS
         return Form.WHOLE if self.branching is None else Form.BRANCHING
 
     @property
@@ -65,8 +64,8 @@ class KeepChoice:
         return 0 if self.branching is None else self.branching.opened
 
     @property
-    def divisible(self) -> bool:
-        """Whether it may go on by parts: it has a single objective."""
+    def has_rounds(self) -> bool:
+        """Whether it may go on in rounds: it has a single objective."""
         return len(self.weighing) == 1
 
     @property
@@ -97,17 +96,16 @@ class KeepChoice:
     def _evaluate(self, leaves: LeafEvaluator) -> Evaluate:
         return lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)
 
-    def divide(self, task: Task) -> None:
+    def go_in_rounds(self, task: Task) -> None:
         """Go on in rounds from the open nodes, where there is a single objective; `branching` is given up."""
-        branching = self.branching
+        branching, incumbents = self.branching, self.incumbents
         assert branching is not None
-        (geometric,) = self.weighing
-        remaining, nodes = branching.forest.remaining, (OpenNodes.of(branching),)
-        whole = Part(remaining, dict(geometric.known), branching.least, PATIENCE)
-        search = PartSearch(task, geometric, branching.forest.weights, branching.forest.trees)
-        self.rounds = Rounds(search, OpenPart(whole, nodes, branching.state.closed_coverage, branching.opened))
-        if isinstance(self.incumbents, BestIncumbent) and branching.forest.remaining.looks:
-            self.halving = Halving(geometric, remaining.rows, self.incumbents, whole.known)
+        assert isinstance(incumbents, BestIncumbent), "there is a single objective"
+        forest, (geometric,) = branching.forest, self.weighing
+        own = (forest.weights, forest.remaining, forest.trees)
+        self.rounds = Rounds(TreeSearch(task, self.relaxed, incumbents.to_beat(), *own), branching)
+        if forest.remaining.looks:
+            self.halving = Halving(geometric, forest.remaining.rows, incumbents, dict(geometric.known))
         self.branching = None
 
     def sharpen(self) -> None:
@@ -131,7 +129,7 @@ class KeepChoice:
 
     @property
     def _engines(self) -> list[Rounds | Halving]:
-        """What searches the parts, that with the best bound first."""
+        """What proves beside each other, that with the best bound first."""
         engines = [engine for engine in (self.rounds, self.halving) if engine is not None]
         return sorted(engines, key=lambda engine: -engine.least)
 
@@ -160,7 +158,7 @@ class KeepChoice:
     def _narrowed(self) -> Narrowed | None:
         """What weighted products left before it branched."""
         if self.rounds is not None:
-            return self.rounds.whole.part.remaining
+            return self.rounds.search.remaining
         return None if self.branching is None else self.branching.forest.remaining
 
     @property

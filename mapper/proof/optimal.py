@@ -38,7 +38,7 @@ from .policy import (
     Standing,
     Unfold,
     evolves,
-    goes_by_parts,
+    goes_in_rounds,
     next_action,
 )
 from .proof_so_far import ProofSoFar
@@ -166,9 +166,9 @@ class Optimal:
                 self._search_front(choice)
             case Open(KeepChoice() as choice):
                 choice.step(self.leaves)
-                if goes_by_parts(choice, certify=self.task.options.certify):
+                if goes_in_rounds(choice, certify=self.task.options.certify):
                     choice.dive(self.leaves)
-                    choice.divide(self.task)
+                    choice.go_in_rounds(self.task)
             case _:
                 raise AssertionError(f"nothing is divided by {action}")
 

@@ -11,9 +11,8 @@ from ..search.outcome import STEPS_A_MAPPING, Ended
 
 EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
-GAP_POWER = 4  # tuned: the number of nodes needed grows about as this power of a bound's gap to the limit
-MOST_TIMES = 8  # as many steps for halving as for rounds beside it, or the reverse
-ALONE = 2**15  # nodes opened before a choice goes on by parts: a second, for which no other process need begin
+MOST_TIMES = 4  # as many steps for halving as for rounds beside it, or the reverse
+ALONE = 2**15  # nodes opened before a choice goes on in rounds: a second, for which no other process need begin
 
 
 class Form(Enum):
@@ -23,7 +22,7 @@ class Form(Enum):
     FOLDED = auto()  # bounded, without its columns
     WHOLE = auto()  # bounded, not divided
     BRANCHING = auto()  # divided, its nodes open
-    PARTS = auto()  # divided, searched part by part in rounds
+    ROUNDS = auto()  # divided, its nodes opened in rounds, with halving beside them
 
 
 class Waiting(Protocol):
@@ -34,8 +33,8 @@ class Waiting(Protocol):
         """How far its proof is."""
 
     @property
-    def divisible(self) -> bool:
-        """Whether it may go on by parts."""
+    def has_rounds(self) -> bool:
+        """Whether it may go on in rounds."""
 
     @property
     def opened(self) -> int:
@@ -89,7 +88,7 @@ class Dive[C]:
 
 @dataclass(frozen=True)
 class Round[C]:
-    """Open nodes of the parts of a choice, with halving beside them."""
+    """Open nodes of a choice in a round, with halving beside it."""
 
     choice: C
 
@@ -129,7 +128,7 @@ def next_action[C: Waiting](state: Standing[C]) -> Action[C]:
 
 def _division[C: Waiting](state: Standing[C], choice: C) -> Action[C]:
     """Choose how a choice that may have the best mapping is divided."""
-    if choice.form is Form.PARTS:
+    if choice.form is Form.ROUNDS:
         return Round(choice)
     if choice.form is Form.WHOLE:
         return Branch(choice)
@@ -146,12 +145,12 @@ def evolves(mappings: int, steps: int) -> bool:
 def halves(steps: int, of_rounds: int, gap: float, gap_of_rounds: float) -> bool:
     """Test whether halving, of so many steps by now, has had less than its share beside rounds.
 
-    The gaps are those of their bounds to the limit. The one with less work left, as far as these tell, has more steps.
+    The gaps are those of their bounds to the limit: the one that is nearer has more steps, as the inverse squares.
     """
-    times = (max(gap_of_rounds, 1e-9) / max(gap, 1e-9)) ** GAP_POWER
+    times = (max(gap_of_rounds, 1e-9) / max(gap, 1e-9)) ** 2
     return steps < of_rounds * min(max(times, 1 / MOST_TIMES), MOST_TIMES)
 
 
-def goes_by_parts(choice: Waiting, *, certify: bool) -> bool:
-    """Test whether a choice whose nodes were opened goes on by parts, which several processes search."""
-    return choice.opened > ALONE and choice.divisible and not certify
+def goes_in_rounds(choice: Waiting, *, certify: bool) -> bool:
+    """Test whether a choice whose nodes were opened goes on in rounds, which several processes share."""
+    return choice.opened > ALONE and choice.has_rounds and not certify

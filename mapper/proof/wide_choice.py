@@ -25,7 +25,7 @@ class FoldedChoice:
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns
     form: Form = Form.FOLDED
-    divisible: bool = False
+    has_rounds: bool = False
     opened: int = 0
 
     @property
@@ -48,7 +48,7 @@ class WideChoice:
     open: int = 1  # sets
     rows: int = 0  # of chains with all columns
     form: Form = Form.WIDE
-    divisible: bool = False
+    has_rounds: bool = False
     opened: int = 0
 
     @property

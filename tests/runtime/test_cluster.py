@@ -36,7 +36,6 @@ def in_short_turns(monkeypatch):
     monkeypatch.setattr(policy, "ALONE", 0)
     monkeypatch.setattr(rounds, "NODES", 2**6)
     monkeypatch.setattr(rounds, "FEWEST", 2**3)
-    monkeypatch.setattr(keep_choice, "PATIENCE", 2**10)
 
 
 def free_port():

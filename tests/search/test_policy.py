@@ -21,7 +21,7 @@ from ruby_map.mapper.proof.policy import (
     Standing,
     Unfold,
     evolves,
-    goes_by_parts,
+    goes_in_rounds,
     halves,
     next_action,
 )
@@ -33,7 +33,7 @@ class Choice:
     """A choice of kept tensors that is nothing but what the policy sees of it."""
 
     form: Form
-    divisible: bool = True
+    has_rounds: bool = True
     opened: int = 0
 
 
@@ -113,24 +113,24 @@ def test_halving_and_rounds_both_go_on(turns):
         assert not halves(max(of_halving, of_rounds * MOST_TIMES), of_rounds, gap, gap_of_rounds)
 
 
-def test_of_halving_and_rounds_the_one_with_less_work_left_has_more_steps():
-    """Work grows as the fourth power of the gap: 15 % beside 20 % are three times as many steps."""
-    assert halves(3_100_000, 1_000_000, 0.15, 0.2)
-    assert not halves(3_200_000, 1_000_000, 0.15, 0.2)
-    assert halves(300_000, 1_000_000, 0.2, 0.15)
-    assert not halves(320_000, 1_000_000, 0.2, 0.15)
-    assert not halves(125_000, 1_000_000, 1.0, 0.0)  # at most eight times
+def test_of_halving_and_rounds_the_one_with_the_lower_gap_has_more_steps():
+    """As the inverse squares: with 15 % beside 20 % it has 1.78 times as many."""
+    assert halves(1_770_000, 1_000_000, 0.15, 0.2)
+    assert not halves(1_780_000, 1_000_000, 0.15, 0.2)
+    assert halves(560_000, 1_000_000, 0.2, 0.15)
+    assert not halves(570_000, 1_000_000, 0.2, 0.15)
+    assert not halves(250_000, 1_000_000, 1.0, 0.0)  # at most four times
 
 
 @pytest.mark.parametrize(
-    ("choice", "certify", "parts"),
+    ("choice", "certify", "rounds"),
     [
         (Choice(Form.BRANCHING, opened=ALONE), False, False),
         (Choice(Form.BRANCHING, opened=ALONE + 1), False, True),
         (Choice(Form.BRANCHING, opened=ALONE + 1), True, False),
-        (Choice(Form.BRANCHING, divisible=False, opened=ALONE + 1), False, False),
+        (Choice(Form.BRANCHING, has_rounds=False, opened=ALONE + 1), False, False),
     ],
 )
-def test_when_a_choice_goes_on_by_parts(choice, certify, parts):
+def test_when_a_choice_goes_on_in_rounds(choice, certify, rounds):
     """After so many nodes, with a single objective, and without a certificate."""
-    assert goes_by_parts(choice, certify=certify) == parts
+    assert goes_in_rounds(choice, certify=certify) == rounds

@@ -1,4 +1,4 @@
-"""Hard proofs divide the chains into parts with weighted products of their own: same optimum, every mapping counted."""
+"""Hard proofs open nodes in rounds of turns, by any number of processes: same optimum, every mapping counted."""
 
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,7 +12,7 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import branch_and_bound, keep_choice, part_search, parts, policy, rounds
+from ruby_map.mapper.proof import branch_and_bound, keep_choice, policy, rounds, turns
 from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
@@ -26,30 +26,23 @@ OPTIMAL = SearchOptions(strategy="optimal")
 
 
 @contextmanager
-def many_parts(patience=2, opened=2, whole=0):
-    """Proofs that divide what they have at once, and again and again; `opened`: nodes of a step; `whole`: nodes before
-    the first division."""
+def many_rounds(opened=2):
+    """Proofs that open nodes in rounds from the beginning, `opened` at once; nothing goes on beside them."""
     with a_poor_beginning() as patch:
         patch.setattr(policy, "ALONE", 0)
         patch.setattr(keep_choice.KeepChoice, "halves_next", False)
-        patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the parts must find the best
+        patch.setattr(branch_and_bound.Branching, "dive", lambda *_: None)  # the rounds must find the best
         patch.setattr(branch_and_bound, "OPENED", opened)
         patch.setattr(branch_and_bound, "EVALUATED", max(1, opened // 16))
         patch.setattr(rounds, "MOST", opened)
         patch.setattr(rounds, "NODES", 2 * opened)
         patch.setattr(rounds, "FEWEST", max(1, opened // 8))
-        patch.setattr(keep_choice, "PATIENCE", whole)
-        patch.setattr(parts, "PATIENCE", patience)
-        for module in (parts, part_search):
-            patch.setattr(module, "MOST_PATIENCE", 4 * patience)
-        patch.setattr(parts, "HALVED", 2)
-        patch.setattr(parts, "SMALL", 1)
         yield patch
 
 
 def check(space, table, objective, costs):
-    """The least value of all mappings, found by parts."""
-    with many_parts():
+    """The least value of all mappings, found in rounds."""
+    with many_rounds():
         found = optimal(space, table, replace(OPTIMAL, objective=objective), costs)
     check_best_of_all(found, space, table, objective, costs)
 
@@ -82,7 +75,6 @@ def many_turns():
         patch.setattr(keep_choice.KeepChoice, "halves_next", False)
         patch.setattr(rounds, "NODES", 2**6)
         patch.setattr(rounds, "FEWEST", 2**3)
-        patch.setattr(keep_choice, "PATIENCE", 2**10)
         yield
 
 
@@ -117,15 +109,15 @@ def test_nodes_that_get_lost_are_noticed(monkeypatch):
     """Where open nodes are forgotten the numbers of combinations do not add up, and nothing is certified."""
     space, table = wide()
     with many_turns():
-        real = rounds.OpenPart.cut
+        real = rounds.Rounds._chosen
 
-        def cut(self, *given, **more):
-            part, sets = real(self, *given, **more)
-            return replace(part, nodes=part.nodes[: len(sets)]), sets
+        def chosen(self, limit):
+            sets = real(self, limit)
+            self.state = replace(self.state, nodes=self.state.nodes[: len(sets)])
+            return sets
 
-        monkeypatch.setattr(rounds.OpenPart, "cut", cut)
+        monkeypatch.setattr(rounds.Rounds, "_chosen", chosen)
         monkeypatch.setattr(rounds, "MOST", 4)
-        monkeypatch.setattr(keep_choice, "PATIENCE", 10**9)
         found = optimal(space, table, OPTIMAL)
     assert found.statistics.stopped_by == Ended.UNCOUNTED
     assert not found.optimal
@@ -141,51 +133,21 @@ def test_too_many_open_nodes_are_opened_from_the_highest(one, monkeypatch):
     assert found.lower_bound == pytest.approx(one.lower_bound, rel=1e-9)
 
 
-def test_a_part_that_gets_lost_is_noticed(monkeypatch):
-    """Where a half is forgotten the numbers of combinations do not add up, and nothing is certified."""
-    space, table = hard()
-    with many_parts(2**10, 2**8):
-        real = parts._halves
-        monkeypatch.setattr(parts, "_halves", lambda *given: real(*given)[:1])
-        found = optimal(space, table, OPTIMAL)
-    assert found.statistics.stopped_by == Ended.UNCOUNTED
-    assert not found.optimal
-
-
-def test_weights_of_the_whole_are_weaker():
-    """Those of the parts rule out most of what they leave: why parts are worth the while."""
-    space, table = hard()
-    with many_parts(2**8, 2**6) as patch:
-        patch.setattr(parts, "HALVED", 16)
-        numbers = []
-        real = parts.divided
-
-        def watched(part, geometric, limit):
-            found = real(part, geometric, limit)
-            numbers.append((part.remaining.number, sum(each.remaining.number for each in found.parts)))
-            raise KeyboardInterrupt  # the first division is enough
-
-        patch.setattr(part_search, "divided", watched)
-        optimal(space, table, OPTIMAL)
-    whole, of_parts = numbers[0]
-    assert of_parts < whole / 2
-
-
 @settings(max_examples=200 if DEEP else 6)
 @given(problems(), st.integers(10_000, 400_000))
-def test_effort_may_end_any_part(problem, steps):
+def test_effort_may_end_any_turn(problem, steps):
     """What was proven by then holds."""
     space, table, objective, costs = problem
     least = best_of_all(space, table, objective, costs)
-    with many_parts():
+    with many_rounds():
         found = optimal(space, table, replace(OPTIMAL, objective=objective, effort=Effort(2048, steps)), costs)
     if found.best is not None and found.lower_bound is not None:
         assert found.lower_bound <= least * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("machine", ["linear_16", "eyeriss_like"])
-def test_ctrl_c_closes_no_part_whose_mapping_is_lost(machine):
-    """A part is closed once its mapping has been recorded: else the bound would be above the optimum."""
+def test_ctrl_c_closes_no_node_whose_mapping_is_lost(machine):
+    """Nodes are closed once their mapping has been recorded: else the bound would be above the optimum."""
     arch = load_arch(machine)
     space, table = Mapspace(arch, shaped("matmul", M=5, N=10, K=9), "ruby-s"), energy_table(arch)
     least = optimal(space, table, OPTIMAL).lower_bound
@@ -199,7 +161,7 @@ def test_ctrl_c_closes_no_part_whose_mapping_is_lost(machine):
             real(self, best, *rest)
 
         calls[0] = 0
-        with many_parts(4, 4) as patch:
+        with many_rounds(4) as patch:
             patch.setattr(LeafEvaluator, "add", add)
             found = optimal(space, table, OPTIMAL)
         if not found.statistics.interrupted:
@@ -208,10 +170,10 @@ def test_ctrl_c_closes_no_part_whose_mapping_is_lost(machine):
     assert at > 1
 
 
-def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
-    """Not only that of finished parts."""
+def test_ctrl_c_keeps_the_best_of_a_turn_that_has_not_ended(monkeypatch):
+    """Not only that of turns before."""
     space, table = hard("ruby-s")
-    real, least = part_search.PartSearch.search, [np.inf]
+    real, least = turns.TreeSearch.search, [np.inf]
 
     def search(self, turn, left, beside):
         def ended(best):
@@ -222,8 +184,8 @@ def test_ctrl_c_keeps_the_best_of_a_part_that_is_being_searched(monkeypatch):
 
         return real(self, turn, left, ended)
 
-    with many_parts(2**8, 2**6) as patch:
-        patch.setattr(part_search.PartSearch, "search", search)
+    with many_rounds(2**6) as patch:
+        patch.setattr(turns.TreeSearch, "search", search)
         found = optimal(space, table, OPTIMAL)
     assert found.statistics.interrupted
     assert values_of(found.best, table, "edp", Charges())[0] <= least[0] < np.inf

@@ -23,7 +23,7 @@ from .problem import Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .weighted import Powers, Weighted, log_of, weighted
 
-AT_ONCE = 1 << 16  # sets bounded at once
+AT_ONCE = 1 << 13  # sets bounded at once: more of them take a third of the memory each of many hundred products
 
 
 class Verdicts:

@@ -151,22 +151,31 @@ class Orders:
         base = self._costs(part, self._batch.order[part])
         energy = base.energy_pj.copy()
         for level in range(len(self.problem.arch.levels)):
-            moving = self._moving[part, level]
-            for kind, copies in _distinct_rows(moving):
-                every = list(self._every(level, kind))
-                if len(every) > 1:
-                    saved = self._tried(part[copies], level, every).min(axis=0) - base.energy_pj[copies]
-                    energy[copies] += saved
+            least = np.full(len(part), np.inf)  # where it has several orders
+            for places, every in self._tried(level, self._moving[part, level]):
+                orders = self._batch.order[part[places]].copy()
+                orders[:, level] = every
+                np.minimum.at(least, places, self._costs(part[places], orders).energy_pj)
+            energy += np.where(np.isfinite(least), least - base.energy_pj, 0.0)
         return energy, base.cycles
 
-    def _tried(self, combinations: Ints, level: int, every: Sequence[list[int]]) -> Floats:
-        """Compute the energy of each combination with each order at one level. # (order, combination)"""
-        energies = []
-        for order in np.array(every, np.int8):
-            orders = self._batch.order[combinations].copy()
-            orders[:, level] = order
-            energies.append(self._costs(combinations, orders).energy_pj)
-        return np.stack(energies)
+    def _tried(self, level: int, moving: Bools) -> Iterator[tuple[Ints, Order]]:
+        """Yield the orders of a level that combinations with loops at `moving` # (combination, dim) have, where there
+        are several: places of combinations, and an order for each, about TOGETHER at once."""
+        waiting: list[tuple[Ints, Order]] = []
+        for kind, copies in _distinct_rows(moving):
+            every = np.array(list(self._every(level, kind)), np.int8)
+            for some in (
+                np.array_split(copies, min(len(copies), -(-len(copies) * len(every) // TOGETHER)))
+                if len(every) > 1
+                else ()
+            ):
+                waiting.append((np.repeat(some, len(every)), np.tile(every, (len(some), 1))))
+                if sum(len(places) for places, _ in waiting) >= TOGETHER:
+                    yield _joined(waiting)
+                    waiting = []
+        if waiting:
+            yield _joined(waiting)
 
     def _costs(self, combinations: Ints, orders: Order) -> Costs:
         """Count and cost some combinations in these orders exactly, without bandwidths."""
@@ -246,6 +255,10 @@ def _uncovered(points: Floats) -> Floats:
     """Select the points that no other is as good as. # (point, axis)"""
     points = points[np.lexsort(points.T[::-1])]
     return points[uncovered_by_earlier(points, points)]
+
+
+def _joined(lots: Sequence[tuple[Ints, Order]]) -> tuple[Ints, Order]:
+    return np.concatenate([places for places, _ in lots]), np.concatenate([orders for _, orders in lots])
 
 
 def _distinct_rows(rows: Bools) -> Iterator[tuple[Bools, Ints]]:

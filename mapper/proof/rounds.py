@@ -21,9 +21,8 @@ from .leaves import LeafEvaluator
 from .turns import Beside, OpenNodes, RemainingEffort, Searched, TreeSearch, Turn, search_turns
 
 ROUND = 16  # turns
-NODES = 2**14  # opened in a turn: half a second at most, as others wait for its end,
-ALONE = 4  # but times as many where it is the only turn of a round
-FEWEST = 2**11  # nodes of each turn: opening few at once takes nearly as long
+NODES = 2**14  # opened in a turn: half a second at most, as others wait for its end
+FEWEST = 2**14  # open nodes for each turn: a long round of few nodes opens many that a better mapping would rule out
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +74,9 @@ class Rounds:
             current_best[:] = [] if best is None else [best]
             tell()
 
+        self._evaluate(leaves)
         sets = self._chosen(incumbent.cutoff * (1 - ROUNDING))
-        most = NODES * (ALONE if len(sets) == 1 else 1)
-        turns = [Turn(own, most, incumbent.to_beat()) for own in sets]
+        turns = [Turn(own, NODES, incumbent.to_beat()) for own in sets]
         try:
             with closing(self._searched(turns, effort, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
@@ -94,14 +93,26 @@ class Rounds:
         """Have no workers, until the next round."""
         self._workers.close()
 
+    @property
+    def _every(self) -> OpenNodes:
+        names, sets = ("nodes", "bounds", "sizes"), self.state.nodes
+        return OpenNodes(*(np.concatenate([getattr(own, name) for own in sets]) for name in names))
+
+    def _evaluate(self, leaves: LeafEvaluator) -> None:
+        """Evaluate the single combinations, which wait in each turn until they are many: they may be the best."""
+        every, forest = self._every, self.search.forest
+        single = forest.single(every.nodes) & (every.bounds < leaves.incumbents.cutoff * (1 - ROUNDING))
+        chosen = every.take(single)
+        order = np.argsort(chosen.bounds, kind="stable")
+        seen = leaves.see(forest.rows_of(chosen.nodes)[order], chosen.bounds[order], self.search.relaxed)
+        self.state = _State((every.take(~single),), self.state.closed_coverage + seen)
+
     def _chosen(self, limit: float) -> list[OpenNodes]:
         """Choose the nodes of a round, in sets alike, one for each turn; drop those with bounds of `limit` or more.
 
         With too many open nodes they are those next to being ruled out.
         """
-        every = OpenNodes(
-            *(np.concatenate([getattr(own, name) for own in self.state.nodes]) for name in ("nodes", "bounds", "sizes"))
-        )
+        every = self._every
         below = every.bounds < limit
         gone, every = every.take(~below), every.take(below)
         order = np.argsort(every.bounds, kind="stable")

@@ -108,7 +108,7 @@ class TreeSearch:
     @override
     def __getstate__(self) -> dict[str, Any]:
         """Return what another process needs: not what is kept for speed."""
-        return {name: value for name, value in vars(self).items() if name != "_forest"}
+        return {name: value for name, value in vars(self).items() if name != "forest"}
 
     def search(self, turn: Turn, effort: RemainingEffort, beside: Beside = lambda best: None) -> Searched:
         """Open nodes until none is left, the turn is over or effort is used up.
@@ -117,8 +117,8 @@ class TreeSearch:
         """
         recorder, incumbent = Recorder(Stop(None)), turn.incumbent.to_beat()
         leaves = LeafEvaluator(self.task, incumbent, recorder, effort.late(recorder.statistics))
-        self._forest.incumbents = incumbent
-        branching = Branching(self._forest, start=(turn.open.nodes, turn.open.bounds))
+        self.forest.incumbents = incumbent
+        branching = Branching(self.forest, start=(turn.open.nodes, turn.open.bounds))
         with self._counted(leaves), suppress(TimeUp):
             while len(branching.state.bounds) and branching.opened < turn.most and not leaves.late():
                 beside(incumbent.best)
@@ -127,7 +127,8 @@ class TreeSearch:
         return Searched(OpenNodes.of(branching), state.closed_coverage, best, leaves.unresolved, recorder.statistics)
 
     @cached_property
-    def _forest(self) -> Forest:
+    def forest(self) -> Forest:
+        """The trees, and the bounds of their nodes."""
         return Forest(self.relaxed, self.incumbents, self.weights, self.remaining, self.trees)
 
     @contextmanager

@@ -170,7 +170,7 @@ class Orders:
                 if len(every) > 1
                 else ()
             ):
-                waiting.append((np.repeat(some, len(every)), np.tile(every, (len(some), 1))))
+                waiting.append((np.repeat(lot, len(every)), np.tile(every, (len(lot), 1))))
                 if sum(len(places) for places, _ in waiting) >= TOGETHER:
                     yield _joined(waiting)
                     waiting = []

@@ -165,7 +165,7 @@ class Orders:
         waiting: list[tuple[Ints, Order]] = []
         for kind, copies in _distinct_rows(moving):
             every = np.array(list(self._every(level, kind)), np.int8)
-            for some in (
+            for lot in (
                 np.array_split(copies, min(len(copies), -(-len(copies) * len(every) // TOGETHER)))
                 if len(every) > 1
                 else ()

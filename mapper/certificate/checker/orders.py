@@ -165,11 +165,8 @@ class Orders:
         waiting: list[tuple[Ints, Order]] = []
         for kind, copies in _distinct_rows(moving):
             every = np.array(list(self._every(level, kind)), np.int8)
-            for lot in (
-                np.array_split(copies, min(len(copies), -(-len(copies) * len(every) // TOGETHER)))
-                if len(every) > 1
-                else ()
-            ):
+            number = -(-len(copies) * len(every) // TOGETHER) if len(every) > 1 else 0
+            for lot in np.array_split(copies, min(len(copies), number)) if number else ():
                 waiting.append((np.repeat(lot, len(every)), np.tile(every, (len(lot), 1))))
                 if sum(len(places) for places, _ in waiting) >= TOGETHER:
                     yield _joined(waiting)

@@ -12,6 +12,7 @@ from ..certificate.checker.groups import VerifiedGroup, verify_group
 from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
 from ..problem import OBJECTIVES, Charges
+from ..report import at_most
 from ..report.groups import shared_over
 from ..runtime import print_result
 from .changes import machine_as
@@ -132,7 +133,9 @@ def _claim(stage: VerifiedStage | VerifiedGroup, no_mapping: str) -> str:
         return f"nothing is proven of the lowest {name}"
     if stage.optimal:
         return f"{no_mapping} has a lower {name} than {stage.value:.6g}"
-    return f"{no_mapping} has its {name} more than {1 - stage.lower_bound / stage.value:.2%} below {stage.value:.6g}"
+    return (
+        f"{no_mapping} has its {name} more than {at_most(1 - stage.lower_bound / stage.value)} below {stage.value:.6g}"
+    )
 
 
 def _made(facts: Verified) -> str:

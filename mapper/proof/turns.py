@@ -120,9 +120,15 @@ class TreeSearch:
         self.forest.incumbents = incumbent
         branching = Branching(self.forest, start=(turn.open.nodes, turn.open.bounds))
         with self._counted(leaves), suppress(TimeUp):
-            while len(branching.state.bounds) and branching.opened < turn.most and not leaves.late():
+            try:
+                while len(branching.state.bounds) and branching.opened < turn.most and not leaves.late():
+                    beside(incumbent.best)
+                    branching.step(
+                        lambda: incumbent.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)
+                    )
+            except KeyboardInterrupt:  # what the step has found is not lost
                 beside(incumbent.best)
-                branching.step(lambda: incumbent.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.relaxed))
+                raise
         best, state = None if incumbent.best is None else incumbent.best.own(), branching.state
         return Searched(OpenNodes.of(branching), state.closed_coverage, best, leaves.unresolved, recorder.statistics)
 

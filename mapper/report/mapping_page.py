@@ -12,7 +12,7 @@ from .loop_nest import loop_nest
 from .pictures import GREY, PALETTE
 from .result import Result
 from .result_json import Json
-from .tables import energy_unit, heading
+from .tables import at_most, energy_unit, heading
 
 _EXACT = 2**53 - 1  # the largest whole number that a script has exactly
 
@@ -92,8 +92,8 @@ def _facts(result: Result) -> list[list[str]]:
         facts.append(["energy", f"{result.energy_pj / size:,.5g} {unit}".replace("u", "\N{MICRO SIGN}")])
         facts.append(["EDP", f"{result.edp:.5g} pJ cycles"])
     if result.gap is not None:
-        proof = "optimal" if result.optimal else f"at most {result.gap:.1%} above the best"
-        facts.append(["proven", f"{proof} of {result.mapspace}"])
+        below = f"the best of {result.mapspace} is at most {at_most(result.gap)} below"
+        facts.append(["proven", f"optimal of {result.mapspace}" if result.optimal else below])
     return facts
 
 

@@ -10,7 +10,7 @@ from ..bounds.sums import least_by_edp
 from ..model.figures import Mapped
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
-from .tables import TextTable
+from .tables import TextTable, at_most
 
 LONGER = 6  # times the time limit
 MOST_NAMED = 8  # layers; of more the number is said
@@ -28,7 +28,7 @@ def proof_line(
         return f"proof        optimal: {', and '.join(parts)}"
     unproven, *later_stages = proven[len(closed) :]
     lowest = f"of these the lowest {_title(unproven)}" if closed else f"the lowest {_title(unproven)} of {mapspace}"
-    parts.append(f"{lowest} is at most {stage_gap(unproven) or 0.0:.2%} below this one")
+    parts.append(f"{lowest} is at most {at_most(stage_gap(unproven) or 0.0)} below this one")
     later = "".join(f"; the {_title(stage)} comes after that" for stage in later_stages[:1])
     return f"proof        {', and '.join(parts)}{later}{_more_effort(statistics)}"
 
@@ -36,7 +36,7 @@ def proof_line(
 def network_choice_line(objective: str, mapspace: str, gap: float, alone: float) -> str:
     """Say that a mapping was chosen for its network; `alone`: the value of a better mapping, which suits it less."""
     name = _with_article(first_objective(objective).title)
-    below = f"the lowest of {mapspace} is at most {gap:.2%} below"
+    below = f"the lowest of {mapspace} is at most {at_most(gap)} below"
     return f"proof        best for the network; alone, a mapping with {name} of {alone:.5g} is better; {below}"
 
 
@@ -126,11 +126,11 @@ def network_line(
     open_layers = [(layer, layer_gap) for layer, layer_gap, _ in layers if layer_gap > ROUNDING]
     given_up = [layer for layer, _, other in layers if other]
     network = f"the network of {variant} layers" if variant else "the network"
-    parts = [f"the best {name} possible of {network} is at most {gap:.2%} below this one"]
+    parts = [f"the best {name} possible of {network} is at most {at_most(gap)} below this one"]
     if gap <= ROUNDING:
         lower = ", and ".join([f"a lower {name}", *(f"of these none a lower {other}" for other in titles if optimal)])
         parts = [f"optimal: no choice of mappings gives {network} {lower}"]
-    gaps = [f"{layer} within {layer_gap:.2%}" for layer, layer_gap in open_layers]
+    gaps = [f"{layer} within {at_most(layer_gap)}" for layer, layer_gap in open_layers]
     parts += [_few(gaps, "not proven best: {}", "{} layers not proven best")] if gaps else []
     best = f"best for the network, not by their own {name}:"
     parts += [_few(given_up, f"{best} {{}}", f"{best} {{}} layers")] if given_up else []

@@ -9,7 +9,7 @@ from ..mapping import MappingBatch
 from ..problem import ROUNDING, first_objective
 from .proof_text import gap_between
 from .show import Printable
-from .tables import TextTable
+from .tables import TextTable, at_most
 
 SAME = "each change alone; energies per access, and leakage, stay those of the machine as it is"
 
@@ -92,7 +92,9 @@ class Why(Printable):
             changes = f"{len(within)} change{'s' * (len(within) > 1)}"
             parts.append(f"{changes} within the gap of {self.gap:.2%}: {'; '.join(within)}")
         if self.gap is None or self.gap > ROUNDING:
-            known = "nothing is proven of it" if self.gap is None else f"the lowest is at most {self.gap:.2%} below"
+            known = (
+                "nothing is proven of it" if self.gap is None else f"the lowest is at most {at_most(self.gap)} below"
+            )
             parts.append(f"the mapping above is not proven best ({known}): so much of a gain may not be the change's")
         if same := [neighbour.change for neighbour in self.neighbours if neighbour not in open_ones]:
             parts.append(f"no gain, proven: {'; '.join(same)}")
@@ -114,4 +116,4 @@ class Why(Printable):
 def _proof(neighbour: Neighbour) -> str:
     if neighbour.value is None:
         return neighbour.reason
-    return "optimal" if neighbour.optimal else f"the lowest is at most {neighbour.gap or 0.0:.2%} below"
+    return "optimal" if neighbour.optimal else f"the lowest is at most {at_most(neighbour.gap or 0.0)} below"

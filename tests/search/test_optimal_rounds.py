@@ -13,6 +13,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import branch_and_bound, keep_choice, policy, rounds, turns
+from ruby_map.mapper.proof.incumbents import BestIncumbent
 from ruby_map.mapper.proof.leaves import LeafEvaluator
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome.ended import Ended
@@ -189,3 +190,34 @@ def test_ctrl_c_keeps_the_best_of_a_turn_that_has_not_ended(monkeypatch):
         found = optimal(space, table, OPTIMAL)
     assert found.statistics.interrupted
     assert values_of(found.best, table, "edp", Charges())[0] <= least[0] < np.inf
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_ctrl_c_keeps_the_best_of_a_step_that_has_not_ended(at):
+    """Nor is that lost which the step of a turn has just found."""
+    space, table = hard("ruby-s")
+    offer, search, within, found = BestIncumbent.offer, turns.TreeSearch.search, [0], list[float]()
+
+    def searched(*given):
+        within[0] += 1
+        try:
+            return search(*given)
+        finally:
+            within[0] -= 1
+
+    def offered(self, *given):
+        before = self.least
+        better = offer(self, *given)
+        if within[0] and self.least < before:
+            found.append(self.least)
+            if len(found) == at:
+                raise KeyboardInterrupt
+        return better
+
+    with many_rounds(2**4) as patch:
+        patch.setattr(turns.TreeSearch, "search", searched)
+        patch.setattr(BestIncumbent, "offer", offered)
+        outcome = optimal(space, table, OPTIMAL)
+    assert len(found) == at
+    assert outcome.statistics.interrupted
+    assert values_of(outcome.best, table, "edp", Charges())[0] == pytest.approx(found[-1], rel=1e-12)

@@ -42,7 +42,7 @@ def halving_alone(together=32, few=2_000, admissible=joins.ADMISSIBLE, seed=None
         patch.setattr(keep_choice.KeepChoice, "halves_next", property(lambda self: self.halving is not None))
         patch.setattr(Rounds, "least", -np.inf)
         if together < halving.TOGETHER:
-            patch.setattr(halving, "MOST_FIGURES", 100 * together)
+            patch.setattr(halving, "MOST_FIGURES", 2_000 * together)
         patch.setattr(halving, "TOGETHER", together)
         patch.setattr(halving, "FEW", few)
         whole = half_sets.Divisions.whole.fget
@@ -91,7 +91,7 @@ def test_stopped_anywhere_it_says_what_is_proven(seed):
         whole = optimal(space, table, OPTIMAL)
         assert whole.optimal
         steps = whole.statistics.steps
-        for share in (0.5, 0.8, 0.95, 0.99):
+        for share in (0.5, 0.95):
             effort = Effort(mappings=1, steps=int(share * steps))
             early = optimal(space, table, replace(OPTIMAL, effort=effort))
             assert early.lower_bound <= whole.lower_bound * (1 + 1e-9)
@@ -178,25 +178,26 @@ def test_a_join_lists_every_combination_that_may_be_below_a_limit():
     assert sum(listed for listed, _ in tried) > 10 * sum(missing for _, missing in tried)
 
 
-@pytest.mark.parametrize("at", [1, 2, 5])
-def test_ctrl_c_loses_no_set(monkeypatch, at):
+def test_ctrl_c_loses_no_set():
     """In the middle of a step the sets that were taken are open again."""
     space, table = hard()
     with halving_alone(4, 50) as patch:
-        whole, calls, real = optimal(space, table, OPTIMAL), iter(range(at)), halving.Halving._divided
+        whole, real = optimal(space, table, OPTIMAL), halving.Halving._divided
+        for at in (1, 2, 5):
+            calls = iter(range(at))
 
-        def halved(self, *given):
-            found = real(self, *given)
-            if next(calls, None) is None:
-                raise KeyboardInterrupt
-            return found
+            def halved(self, *given, calls=calls):
+                found = real(self, *given)
+                if next(calls, None) is None:
+                    raise KeyboardInterrupt
+                return found
 
-        patch.setattr(halving.Halving, "_divided", halved)
-        early = optimal(space, table, OPTIMAL)
-    assert early.statistics.interrupted
-    assert not early.optimal
-    assert early.lower_bound <= whole.lower_bound
-    assert early.coverage.total == whole.coverage.total
+            patch.setattr(halving.Halving, "_divided", halved)
+            early = optimal(space, table, OPTIMAL)
+            assert early.statistics.interrupted
+            assert not early.optimal
+            assert early.lower_bound <= whole.lower_bound
+            assert early.coverage.total == whole.coverage.total
 
 
 def test_numpy_proves_the_same(monkeypatch):

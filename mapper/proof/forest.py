@@ -5,6 +5,7 @@ A node here has a node in the tree of each group: it is the set of all combinati
 
 from functools import cached_property, reduce
 from operator import mul
+from typing import Any, override
 
 import numpy as np
 
@@ -21,23 +22,22 @@ SAFE = 2**62  # numbers of combinations beyond it are Python integers
 class Forest:
     """A tree per group over the rows that weighted products have not ruled out.
 
-    `incumbents` convert bounds to bound values. `trees` have been grown before from the same. Without trees no
-    combination is left.
+    `incumbents` convert bounds to bound values. Without trees no combination is left.
     """
 
     def __init__(
-        self,
-        relaxation: Relaxation,
-        incumbents: Incumbents,
-        weights: list[list[float]],
-        remaining: Narrowed,
-        trees: list[Tree] | None = None,
+        self, relaxation: Relaxation, incumbents: Incumbents, weights: list[list[float]], remaining: Narrowed
     ) -> None:
         self.relaxation, self.incumbents, self.weights, self.remaining = relaxation, incumbents, weights, remaining
         self.sharper = [product.least for product in remaining.products]
-        self.trees = self._grown() if trees is None else trees
+        self.trees = self._grown()
         kind = np.int64 if remaining.number < SAFE else object
         self._sizes = [tree.size.astype(kind) for tree in self.trees]
+
+    @override
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: not what is kept for speed."""
+        return {name: value for name, value in vars(self).items() if name not in ("_program", "_packed")}
 
     def _grown(self) -> list[Tree]:
         trees: list[Tree] = []

@@ -57,7 +57,6 @@ class Halving:
         self._evaluated: set[bytes] = set()  # combinations, with all innermost loops
         self.state = _State(((-np.inf, next(self._order), self._divisions.whole),))
         self._terms: WeightedTerms | None = None  # with the tables, once it begins
-        self._looked_ahead = False
 
     @property
     def least(self) -> float:
@@ -87,11 +86,9 @@ class Halving:
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Divide some sets, those with the least bounds; or join them. May raise TimeUp, which leaves all as it was."""
-        self._begin()
         with np.errstate(divide="ignore"):  # nothing is below a value of 0
             limit = float(np.log(self.incumbents.cutoff * (1 - ROUNDING)))
-        if not self._looked_ahead:
-            self._look_ahead(limit)
+        self._begin(limit)
         heap, chosen, pairs, seen = list(self.state.heap), list[HalfSet](), 0, self.state.seen
         while heap and len(chosen) < TOGETHER:
             own = heapq.heappop(heap)[2]
@@ -118,14 +115,14 @@ class Halving:
             if own.ascended is not None:
                 self._gains.add(ROWS, float(rates([_gains(own.bound, limit, parts)])[0]))
             own = min((part for part in parts if part is not None), key=lambda part: part.bound, default=None)
-        self._looked_ahead = True
 
-    def _begin(self) -> None:
-        """Take logarithms and pack columns, once."""
+    def _begin(self, limit: float) -> None:
+        """Take logarithms, pack columns and look ahead, once."""
         if self._terms is None:
             terms = WeightedTerms(self.geometric, self.rows)
             self._tables = Tables.of(self.geometric.relaxed, self.rows, self.incumbents)
             self._terms = terms
+            self._look_ahead(limit)
 
     def _count(self, steps: int) -> None:
         """Count steps that follow. May raise TimeUp."""

@@ -102,8 +102,8 @@ class KeepChoice:
         assert branching is not None
         assert isinstance(incumbents, BestIncumbent), "there is a single objective"
         forest, (geometric,) = branching.forest, self.weighing
-        own = (forest.weights, forest.remaining, forest.trees)
-        self.rounds = Rounds(TreeSearch(task, self.relaxed, incumbents.to_beat(), *own), branching)
+        forest.incumbents = incumbents.to_beat()  # a mapping is nothing that other processes need
+        self.rounds = Rounds(TreeSearch(task, forest), branching)
         if forest.remaining.looks:
             self.halving = Halving(geometric, forest.remaining.rows, incumbents, dict(geometric.known))
         self.branching = None
@@ -158,7 +158,7 @@ class KeepChoice:
     def _narrowed(self) -> Narrowed | None:
         """What weighted products left before it branched."""
         if self.rounds is not None:
-            return self.rounds.search.remaining
+            return self.rounds.search.forest.remaining
         return None if self.branching is None else self.branching.forest.remaining
 
     @property

@@ -16,8 +16,7 @@ class _Event:
 
     sets: Ints  # their numbers
     letters: NDArray[np.uint8]  # a letter of certificate/format.py for each
-    first: Ints | None = None  # where they are divided, the number of the first part of each
-    parts: NDArray[np.int32] | None = None  # and how many it has
+    parts: tuple[Ints, NDArray[np.int32]] | None = None  # where they are divided: the first part of each, how many
 
 
 class ProofLog:
@@ -40,7 +39,7 @@ class ProofLog:
         self.sets += len(parts)
         owners, first, number = np.unique(owner, return_index=True, return_counts=True)
         letters = (ord("a") + along[owners]).astype(np.uint8)
-        self.events.append(_Event(nodes[owners, -1], letters, parts[first, -1], number.astype(np.int32)))
+        self.events.append(_Event(nodes[owners, -1], letters, (parts[first, -1], number.astype(np.int32))))
 
     def evaluate(self, nodes: Ints) -> None:
         """Record that these single combinations are evaluated."""
@@ -61,8 +60,8 @@ class ProofLog:
         while proof_log:
             for event in proof_log.events:
                 letters[event.sets] = event.letters
-                if event.first is not None and event.parts is not None:
-                    first[event.sets], parts[event.sets] = event.first, event.parts
+                if event.parts is not None:
+                    first[event.sets], parts[event.sets] = event.parts
             proof_log = proof_log.before
         level, texts = np.zeros(1, np.int64), []
         while len(level):

@@ -75,8 +75,7 @@ class Rounds:
             tell()
 
         self._evaluate(leaves)
-        sets = self._chosen(incumbent.cutoff * (1 - ROUNDING))
-        turns = [Turn(own, NODES, incumbent.to_beat()) for own in sets]
+        turns = [Turn(own, NODES, incumbent.to_beat()) for own in self._chosen(incumbent.cutoff * (1 - ROUNDING))]
         try:
             with closing(self._searched(turns, effort, beside)) as results:
                 for turn, searched in zip(turns, results, strict=True):
@@ -93,26 +92,26 @@ class Rounds:
         """Have no workers, until the next round."""
         self._workers.close()
 
-    @property
-    def _every(self) -> OpenNodes:
-        names, sets = ("nodes", "bounds", "sizes"), self.state.nodes
-        return OpenNodes(*(np.concatenate([getattr(own, name) for own in sets]) for name in names))
-
     def _evaluate(self, leaves: LeafEvaluator) -> None:
-        """Evaluate the single combinations, which wait in each turn until they are many: they may be the best."""
-        every, forest = self._every, self.search.forest
+        """Evaluate the single combinations, which wait in each turn until they are many: they may be the best.
+
+        All open nodes are one set then.
+        """
+        names, forest = ("nodes", "bounds", "sizes"), self.search.forest
+        every = OpenNodes(*(np.concatenate([getattr(own, name) for own in self.state.nodes]) for name in names))
         single = forest.single(every.nodes) & (every.bounds < leaves.incumbents.cutoff * (1 - ROUNDING))
         chosen = every.take(single)
         order = np.argsort(chosen.bounds, kind="stable")
-        seen = leaves.see(forest.rows_of(chosen.nodes)[order], chosen.bounds[order], self.search.relaxed)
+        seen = leaves.see(forest.rows_of(chosen.nodes)[order], chosen.bounds[order], forest.relaxation)
         self.state = _State((every.take(~single),), self.state.closed_coverage + seen)
 
     def _chosen(self, limit: float) -> list[OpenNodes]:
-        """Choose the nodes of a round, in sets alike, one for each turn; drop those with bounds of `limit` or more.
+        """Choose the nodes of a round from the one set, in sets alike, one for each turn; drop those with bounds of
+        `limit` or more.
 
         With too many open nodes they are those next to being ruled out.
         """
-        every = self._every
+        (every,) = self.state.nodes
         below = every.bounds < limit
         gone, every = every.take(~below), every.take(below)
         order = np.argsort(every.bounds, kind="stable")

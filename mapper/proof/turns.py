@@ -4,20 +4,15 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, override
 
-from ..bounds import Relaxation
 from ..mapping import Bools, Floats, Ints, MappingBatch
 from ..runtime import TimeUp
 from ..search import Recorder, Stop, Task
 from ..search.outcome import Coverage, Statistics
 from .branch_and_bound import Branching
-from .chain_tree import Tree
 from .forest import Forest
 from .incumbents import BestIncumbent
 from .leaves import LeafEvaluator
-from .narrowing import Narrowed
 
 Beside = Callable[[MappingBatch | None], object]  # called with the best mapping of a turn so far
 
@@ -94,21 +89,12 @@ class RemainingEffort:
         return late
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeSearch:
     """What all turns of a choice of kept tensors share: its trees."""
 
     task: Task
-    relaxed: Relaxation
-    incumbents: BestIncumbent  # what values bounds
-    weights: list[list[float]]  # of columns, for trees
-    remaining: Narrowed
-    trees: list[Tree]
-
-    @override
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what another process needs: not what is kept for speed."""
-        return {name: value for name, value in vars(self).items() if name != "forest"}
+    forest: Forest
 
     def search(self, turn: Turn, effort: RemainingEffort, beside: Beside = lambda best: None) -> Searched:
         """Open nodes until none is left, the turn is over or effort is used up.
@@ -124,18 +110,13 @@ class TreeSearch:
                 while len(branching.state.bounds) and branching.opened < turn.most and not leaves.late():
                     beside(incumbent.best)
                     branching.step(
-                        lambda: incumbent.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.relaxed)
+                        lambda: incumbent.cutoff, lambda rows, bounds: leaves.see(rows, bounds, self.forest.relaxation)
                     )
             except KeyboardInterrupt:  # what the step has found is not lost
                 beside(incumbent.best)
                 raise
         best, state = None if incumbent.best is None else incumbent.best.own(), branching.state
         return Searched(OpenNodes.of(branching), state.closed_coverage, best, leaves.unresolved, recorder.statistics)
-
-    @cached_property
-    def forest(self) -> Forest:
-        """The trees, and the bounds of their nodes."""
-        return Forest(self.relaxed, self.incumbents, self.weights, self.remaining, self.trees)
 
     @contextmanager
     def _counted(self, leaves: LeafEvaluator) -> Iterator[None]:
@@ -146,13 +127,14 @@ class TreeSearch:
             if leaves.late():
                 raise TimeUp
 
-        before = [group.deadline for group in self.relaxed.groups]
+        groups = self.forest.relaxation.groups
+        before = [group.deadline for group in groups]
         try:
-            for group in self.relaxed.groups:
+            for group in groups:
                 group.deadline = check
             yield
         finally:
-            for group, deadline in zip(self.relaxed.groups, before, strict=True):
+            for group, deadline in zip(groups, before, strict=True):
                 group.deadline = deadline
 
 

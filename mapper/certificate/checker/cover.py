@@ -23,7 +23,8 @@ from .problem import Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .weighted import Powers, Weighted, log_of, weighted
 
-AT_ONCE = 1 << 13  # sets bounded at once: more of them take a third of the memory each of many hundred products
+# sets bounded at once, with an array for each of some hundred products: 2^16 take three times the memory
+AT_ONCE = 1 << 13
 
 
 class Verdicts:

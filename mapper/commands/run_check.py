@@ -11,8 +11,7 @@ from ..certificate.checker import Refused, Verified, VerifiedStage, verify
 from ..certificate.checker.groups import VerifiedGroup, verify_group
 from ..exploration import equal_layers, layers_of, load
 from ..exploration.transforms import TRANSFORMATIONS, chosen, transformed
-from ..problem import OBJECTIVES, Charges
-from ..report import at_most
+from ..problem import OBJECTIVES, Charges, at_most
 from ..report.groups import shared_over
 from ..runtime import print_result
 from .changes import machine_as

@@ -10,6 +10,7 @@ from ...workloads import Fault, InputError, Network, Workload, collect, option_f
 from ..certificate import GroupCertificate, write_group_certificate
 from ..exploration import GroupProgress, explore_group, group_faults
 from ..mapspace import PRESETS
+from ..problem import at_most
 from ..report.groups import GroupResult, write_group_folder
 from ..runtime import print_message, print_result
 from ..search.options import SearchOptions
@@ -52,7 +53,7 @@ def _line(step: GroupProgress) -> str:
     parts = [f"{step.looked_at:,} groups looked at"]
     if step.best < inf:
         gap = 1 - step.lower_bound / step.best
-        parts += [f"best {step.best:.4g}", f"the best possible at most {gap:.2%} below"]
+        parts += [f"best {step.best:.4g}", f"the best possible at most {at_most(gap)} below"]
     else:
         parts.append("none yet")
     parts += [] if step.effort is None else [f"{step.effort:.0%} of the effort"]

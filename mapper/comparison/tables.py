@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from ..problem import at_most
 from ..report.table_files import Column, Table, Value, energy_column
 from .cases import CasePair, LayerPair, Matched
 from .overall import NAMES, headline, ratio_of
@@ -157,7 +158,7 @@ def _proof(result: Stored | None, message: str = "") -> str:
         return " ".join(message.split()) or "no mapping"
     if result.gap is None:
         return "not proven"
-    return "optimal" if result.optimal else f"within {result.gap:.2%}"
+    return "optimal" if result.optimal else f"within {at_most(result.gap)}"
 
 
 def _layers(matched: Matched) -> Iterator[tuple[CasePair, LayerPair]]:

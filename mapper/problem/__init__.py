@@ -4,7 +4,7 @@ from .charges import Charges
 from .effort import EFFORTS, STEPS_A_SECOND, Effort, effort_text, read_effort
 from .goal import COST_MODEL, EXACT, Goal
 from .identity import fingerprint, identity
-from .objectives import OBJECTIVES, ROUNDING, Objective, Point, WeightedSum, first_objective
+from .objectives import OBJECTIVES, ROUNDING, Objective, Point, WeightedSum, at_most, first_objective
 from .plain import Json
 from .problem import Problem
 
@@ -23,6 +23,7 @@ __all__ = [
     "ROUNDING",
     "STEPS_A_SECOND",
     "WeightedSum",
+    "at_most",
     "effort_text",
     "fingerprint",
     "first_objective",

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
+from math import ceil
 from operator import mul
 from typing import Protocol
 
@@ -93,3 +94,12 @@ OBJECTIVES: Mapping[str, Objective] = {
 def first_objective(names: str) -> Objective:
     """The first of a list of objectives: what proofs and traces are about. Raises KeyError for an unknown name."""
     return OBJECTIVES[names.split(",")[0].strip()]
+
+
+def at_most(gap: float) -> str:
+    """Format a share that something is at most: rounded up, as what is proven is no less.
+
+    >>> at_most(0.12341), at_most(1e-7), at_most(0.25)
+    ('12.35%', '0.01%', '25.00%')
+    """
+    return f"{ceil(gap * 1e4 - 1e-9) / 1e4:.2%}"

@@ -8,7 +8,7 @@ import numpy as np
 from ..bounds import ideal
 from ..certificate import FRONT, LayerProof
 from ..mapping import MappingBatch
-from ..problem import ROUNDING, Objective, Point
+from ..problem import ROUNDING, Objective, Point, at_most
 from ..search import Task
 from ..search.outcome import Ended, Evidence, FrontProof, Outcome, StageProof, Statistics
 from .all_choices import AllChoices
@@ -52,7 +52,7 @@ class ProofSoFar:
             return f"{stage}{self.choices.number_bounded:,} of {self.choices.number:,} choices of what is kept bounded"
         cutoff = self.incumbents.cutoff if self.incumbents.best is not None else np.inf
         share = max(0.0, 1 - self.choices.least / cutoff) if cutoff else 0.0
-        return f"{stage}the best possible at most {share:.2%} below, {self.choices.open:,} sets open"
+        return f"{stage}the best possible at most {at_most(share)} below, {self.choices.open:,} sets open"
 
     @property
     def outcome_so_far(self) -> Outcome:

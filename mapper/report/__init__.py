@@ -12,7 +12,7 @@ from .replaced import with_mappings_of
 from .result import Result
 from .result_json import Json, result_json, why_json
 from .show import Drawing, Printable, Renderer, Rows, register
-from .tables import TextTable, at_most, energy_unit
+from .tables import TextTable, energy_unit
 from .timeloop import beside_json, beside_text, compare_with_timeloop
 from .why import Neighbour, Why
 
@@ -28,7 +28,6 @@ __all__ = [
     "Printable",
     "TextTable",
     "Why",
-    "at_most",
     "compare_with_timeloop",
     "beside_json",
     "beside_text",

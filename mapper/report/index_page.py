@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
+from ..problem import at_most
 from .network_result import NetworkResult
 from .page_template import filled_page
 from .plan_pages import part_folders
@@ -49,4 +50,4 @@ def _cells(layer: Result, count: int, counted: bool, size: float) -> list[str]:
 def _proof(layer: Result) -> str:
     if layer.gap is None:
         return NOT_PROVEN
-    return "optimal" if layer.optimal else f"within {layer.gap:.2%}"
+    return "optimal" if layer.optimal else f"within {at_most(layer.gap)}"

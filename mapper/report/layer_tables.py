@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from ..model.figures import COMPUTE, binding, component_energies, short
-from ..problem import ROUNDING
+from ..problem import ROUNDING, at_most
 from .result import Result
 from .tables import TextTable, energy_unit
 
@@ -80,7 +80,7 @@ def bound_words(result: Result) -> str:
 def _gap(result: Result) -> str:
     if result.gap is None:
         return ""
-    return "optimal" if result.gap <= ROUNDING and result.optimal else f"{result.gap:.2%}"
+    return "optimal" if result.gap <= ROUNDING and result.optimal else at_most(result.gap)
 
 
 def _share(part: float, whole: float) -> str:

@@ -8,11 +8,12 @@ from ...arch import Axis, unstacked
 from ...workloads import Tensor
 from ..mapping import Ints, MappingBatch
 from ..model.nests import NestAnalysis, TileSizes
+from ..problem import at_most
 from .loop_nest import loop_nest
 from .pictures import GREY, PALETTE
 from .result import Result
 from .result_json import Json
-from .tables import at_most, energy_unit, heading
+from .tables import energy_unit, heading
 
 _EXACT = 2**53 - 1  # the largest whole number that a script has exactly
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..bounds.sums import least_by_edp
 from ..model.figures import Mapped
-from ..problem import ROUNDING, first_objective
+from ..problem import ROUNDING, at_most, first_objective
 from ..search.outcome import Coverage, Ended, FrontProof, StageProof, Statistics
-from .tables import TextTable, at_most
+from .tables import TextTable
 
 LONGER = 6  # times the time limit
 MOST_NAMED = 8  # layers; of more the number is said
@@ -162,7 +162,8 @@ def front_proof_parts(front: Sequence[Mapped], proof: FrontProof, mapspace: str)
     if not proof.corners:
         return [f"proof        no mapping of {mapspace} has fewer cycles or less energy without losing on the other"]
     gap = front_gap(front, proof)
-    line = f"proof        within {gap:.2%} of the front possible: no mapping is lower by more in both energy and cycles"
+    claim = "no mapping is lower by more in both energy and cycles"
+    line = f"proof        within {at_most(gap)} of the front possible: {claim}"
     rows = []
     for i, member in enumerate(front, 1):
         least, proven = least_energy_pj(member, proof)

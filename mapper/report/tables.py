@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from math import ceil
 from typing import Protocol, override
 
 from ...arch import Architecture, unstacked
@@ -13,7 +12,7 @@ from ...workloads import Workload
 from ..bounds import Ideal
 from ..mapping import MappingBatch
 from ..model import Costs
-from ..problem import ROUNDING, Charges, first_objective
+from ..problem import ROUNDING, Charges, at_most, first_objective
 from ..search.outcome import Ended, Statistics
 from .rates import Rates, rate_lines
 
@@ -35,15 +34,6 @@ def energy_sources(table: EnergyTable) -> str:
     sources = [f"{source}: {', '.join(names)}" if several else source for source, names in components.items()]
     more = ["--ert FILE or --energy accelergy gives others"] if BUILT_IN in components else []
     return "; ".join(sources + more)
-
-
-def at_most(gap: float) -> str:
-    """Format a share that something is at most: rounded up, as what is proven is no less.
-
-    >>> at_most(0.12341), at_most(1e-7), at_most(0.25)
-    ('12.35%', '0.01%', '25.00%')
-    """
-    return f"{ceil(gap * 1e4 - 1e-9) / 1e4:.2%}"
 
 
 def with_article(noun: str) -> str:

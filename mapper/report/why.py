@@ -6,10 +6,10 @@ from math import inf
 from typing import override
 
 from ..mapping import MappingBatch
-from ..problem import ROUNDING, first_objective
+from ..problem import ROUNDING, at_most, first_objective
 from .proof_text import gap_between
 from .show import Printable
-from .tables import TextTable, at_most
+from .tables import TextTable
 
 SAME = "each change alone; energies per access, and leakage, stay those of the machine as it is"
 
@@ -90,17 +90,19 @@ class Why(Printable):
         parts: list[str | TextTable] = [TextTable(head, rows, left=(0, 3), title=title) if rows else title]
         if within := [neighbour.change for neighbour in open_ones if self.within_gap(neighbour)]:
             changes = f"{len(within)} change{'s' * (len(within) > 1)}"
-            parts.append(f"{changes} within the gap of {self.gap:.2%}: {'; '.join(within)}")
+            parts.append(f"{changes} within the gap of {at_most(self.gap or 0.0)}: {'; '.join(within)}")
         if self.gap is None or self.gap > ROUNDING:
-            known = (
-                "nothing is proven of it" if self.gap is None else f"the lowest is at most {at_most(self.gap)} below"
-            )
-            parts.append(f"the mapping above is not proven best ({known}): so much of a gain may not be the change's")
+            known = f"the mapping above is not proven best ({self._known})"
+            parts.append(f"{known}: so much of a gain may not be the change's")
         if same := [neighbour.change for neighbour in self.neighbours if neighbour not in open_ones]:
             parts.append(f"no gain, proven: {'; '.join(same)}")
         if self.left:
             parts.append(f"interrupted; not tried: {'; '.join(self.left)}")
         return parts
+
+    @property
+    def _known(self) -> str:
+        return "nothing is proven of it" if self.gap is None else f"the lowest is at most {at_most(self.gap)} below"
 
     @property
     def _open(self) -> list[Neighbour]:

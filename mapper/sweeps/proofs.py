@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..comparison import Interval, Stored, limits
-from ..problem import ROUNDING
+from ..problem import ROUNDING, at_most
 from ..report import Json
 
 CERTIFIED, NOT_PROVEN = "certified", "not proven"
@@ -47,4 +47,4 @@ def gap_text(gap: float | None) -> str:
     """Say how far a point may be from its best."""
     if gap is None:
         return NOT_PROVEN
-    return f"within {gap:.2%}" if gap > ROUNDING else CERTIFIED
+    return f"within {at_most(gap)}" if gap > ROUNDING else CERTIFIED

@@ -18,12 +18,11 @@ from ruby_map.mapper.commands.ruby_check import main as check_main
 from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount
-from ruby_map.mapper.problem import OBJECTIVES, Charges
+from ruby_map.mapper.problem import OBJECTIVES, Charges, at_most
 from ruby_map.mapper.problem.effort import Effort
 from ruby_map.mapper.proof import incumbents, keep_choice, why_no_proof
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.proof.optimal import Optimal
-from ruby_map.mapper.report import at_most
 from ruby_map.mapper.runtime import InternalError
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended
@@ -384,7 +383,9 @@ def test_an_open_stage_is_told(monkeypatch):
     assert 0 < second["gap"] < 1
     assert (third["lower_bound"], third["gap"], third["combinations"]) == (None, None, None)
     text = run(*names, "delay,energy,edp")
-    assert f"lower number of cycles, and of these the lowest energy is at most {second['gap']:.2%} below this" in text
+    assert (
+        f"lower number of cycles, and of these the lowest energy is at most {at_most(second['gap'])} below this" in text
+    )
     assert "the EDP comes after that" in text
     early = run(*names, "energy,delay")
     assert "the lowest energy of ruby-s is at most" in early

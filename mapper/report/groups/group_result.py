@@ -6,9 +6,8 @@ from typing import override
 
 from ...certificate import GroupProof
 from ...fusion import GroupCosts
-from ...problem import ROUNDING, Goal
+from ...problem import ROUNDING, Goal, at_most
 from ...search.outcome import Ended, Statistics
-from ..tables import at_most
 from .group_text import Json, group_json, group_lines, nest_lines, shared_over, stages_json
 from .outer_words import why_not_fused, words_table
 

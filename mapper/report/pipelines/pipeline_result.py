@@ -5,11 +5,11 @@ from typing import Any, override
 
 from ...mapping import write_mapping
 from ...networks import Cores, PartCosts, Pipeline, PlacedPart, Stage
-from ...problem import ROUNDING, Goal
+from ...problem import ROUNDING, Goal, at_most
 from ...search.outcome import Statistics
 from ..loop_nest import loop_nest
 from ..network_result import NetworkResult
-from ..tables import TextTable, at_most, energy_unit, with_article
+from ..tables import TextTable, energy_unit, with_article
 
 Json = dict[str, Any]
 MOST_NAMES = 3  # of a stage, in text

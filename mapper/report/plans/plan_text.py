@@ -5,7 +5,8 @@ from math import inf
 
 from ....arch import Storage
 from ...networks import PlacedPart
-from ..tables import TextTable, at_most, energy_unit, with_article
+from ...problem import at_most
+from ..tables import TextTable, energy_unit, with_article
 from .network_plan import NetworkPlan
 from .plan_table import tiles_text
 
@@ -113,7 +114,7 @@ def widest_gaps(plan: NetworkPlan) -> str:
         (own.gap, number, part_name(own.placed)) for number, own in enumerate(plan.decisions, 1) if own.gap is not None
     ]
     widest = sorted((own for own in gaps if own[0] >= LEAST_GAP), key=lambda own: -own[0])[:MOST_GAPS]
-    return ", ".join(f"part {number} ({name}): {gap:.2%}" for gap, number, name in widest)
+    return ", ".join(f"part {number} ({name}): {at_most(gap)}" for gap, number, name in widest)
 
 
 def limits_text(plan: NetworkPlan) -> str:

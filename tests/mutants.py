@@ -236,6 +236,13 @@ MUTANTS = [
         "if not 0 <= stage.lower_bound:",
     ),
     Mutant(
+        "the checker takes it that chains that are not listed are ruled out, where they are very many",
+        "mapper/certificate/checker/cover.py",
+        "rows = [np.union1d(some, own) for some, own in zip(remaining, listed, strict=True)]",
+        "rows = listed",
+        ("certificate/test_certificate.py",),
+    ),
+    Mutant(
         "what a search records is an upper bound",
         "mapper/search/values.py",
         "        if len(flagged):",

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 import pytest
 from ruby_map.mapper import proof as _proofs
 from ruby_map.mapper import searchers as _room
+from ruby_map.mapper.certificate.checker import cover as _cover
 from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.proof import initial_evolution as _first_look
 from ruby_map.mapper.proof import policy as _policy
@@ -41,6 +42,14 @@ def begin_poorly(patch):
     patch.setattr(_first_look, "FIRST_LOOK", 1)
     patch.setattr(_first_look, "MORE", 0)
     patch.setattr(_policy, "EVOLVED", 0.0)
+
+
+@contextmanager
+def few_are_many():
+    """The checker of certificates has coarse columns first, however few chains there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_cover, "MANY", 0)
+        yield
 
 
 def done(work):

@@ -69,6 +69,11 @@ class Chains:
         """Compute the index of a loop at the last element of the dim. # (chain,)"""
         return (self.size - 1) // step % bound
 
+    def take(self, which: Ints) -> "Chains":
+        """Return the chains number `which` alone."""
+        size = self.size if isinstance(self.size, int) else self.size[which]
+        return Chains(self.arch, size, self.bounds[which])
+
 
 MOST_CHAINS = 1 << 21  # of one dim
 
@@ -166,20 +171,29 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
 class Group:
     """Dims that share a window, or a single dim, with a row for each combination of their chains.
 
-    In the numbering of rows the last dim's chain changes fastest.
+    In the numbering of rows the last dim's chain changes fastest. With `some`, the numbers of rows, it has these alone.
     """
 
     dims: tuple[int, ...]
     chains: tuple[Chains, ...]  # per dim
+    some: Ints | None = None  # (row,)
 
     def __len__(self) -> int:
-        return prod(map(len, self.chains))
+        return prod(map(len, self.chains)) if self.some is None else len(self.some)
 
     @cached_property
     def rows(self) -> dict[int, Ints]:
         """The chain of each row, per dim. # (row,) each"""
-        every = np.unravel_index(np.arange(len(self)), [len(chains) for chains in self.chains])
+        numbers = np.arange(len(self)) if self.some is None else self.some
+        every = np.unravel_index(numbers, [len(chains) for chains in self.chains])
         return dict(zip(self.dims, every, strict=True))
+
+    def take(self, rows: Ints) -> "Group":
+        """Return the same dims with some of the rows alone, and with the chains that these have."""
+        used = [np.unique(self.rows[d][rows], return_inverse=True) for d in self.dims]
+        chains = tuple(own.take(which) for own, (which, _) in zip(self.chains, used, strict=True))
+        numbers = np.ravel_multi_index([place for _, place in used], [len(own) for own in chains])
+        return Group(self.dims, chains, numbers)
 
     def of(self, d: int) -> tuple[Chains, Ints]:
         """Return the chains of dim d, and the index of each row's chain. # (row,)"""

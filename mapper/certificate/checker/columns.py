@@ -41,10 +41,14 @@ class Words:
 
 
 class Columns:
-    """Products for words moved, cycles and limits, where levels keep the tensors of `keep` # (level, tensor)."""
+    """Products for words moved, cycles and limits, where levels keep the tensors of `keep` # (level, tensor).
 
-    def __init__(self, problem: Problem, keep: Bools) -> None:
-        self.problem, self.keep = problem, keep
+    `coarse`: of the words those that move in any order alone, and no wires: these are quick, and enough for a weighted
+    product that rules out most of very many chains.
+    """
+
+    def __init__(self, problem: Problem, keep: Bools, *, coarse: bool = False) -> None:
+        self.problem, self.keep, self.coarse = problem, keep, coarse
         self.arch, self.workload, self.groups = problem.arch, problem.workload, problem.groups
         self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
@@ -52,14 +56,17 @@ class Columns:
         self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
         self.cycles = self.product(partial(_steps, macs=macs), "steps")
-        self.words = [_with_wires(self, self._words(charge)) for charge in charges(problem, keep)]
+        words = [self._words(charge) for charge in charges(problem, keep)]
+        self.words = words if coarse else [_with_wires(self, own) for own in words]
         self.flows = {
             name: [self._words(charge) for charge in flow_charges]
             for name, flow_charges in flows(problem, keep).items()
         }
+        self._limits()
+        if coarse:
+            return
         self.idle = [self.product(partial(_idle, level=level), "idle", level) for level in range(macs)]
         self.loops = [self._innermost(level) for level in range(macs)]
-        self._limits()
 
     def product(self, column: Callable[[Group], Floats], *what: object) -> Product:
         """Add a column of each group, unless it is there; `what` identifies it for any choice of kept tensors."""
@@ -85,6 +92,8 @@ class Columns:
             first = self.product(partial(self._first, charge=charge), *key)
         if charge.child == levels:  # the MACs keep no word from one step to the next
             return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
+        if self.coarse:
+            return Words(charge, self._moved(charge, [0] * dims), (), (), first)
         ranks = [r for r, rank in enumerate(charge.tensor.ranks) if any(self._in_groups(term.dim) for term in rank)]
         changing, innermost = [], []
         for level in range(charge.child):

@@ -19,12 +19,14 @@ from .bounds import LeastCosts
 from .claim import Claim
 from .columns import Columns, Product
 from .orders import Orders
-from .problem import Refused
+from .problem import Problem, ProblemOfRows, Refused
 from .sets import ChainSets, ChainTree, listed_rows
 from .weighted import Powers, Weighted, log_of, weighted
 
 # sets bounded at once, with an array for each of some hundred products: 2^16 take three times the memory
 AT_ONCE = 1 << 13
+MANY = 1 << 14  # chains of a group: with more, coarse columns come first
+SHRUNK = 0.9  # of the chains are left, or fewer: it was worth it
 
 
 class Verdicts:
@@ -109,42 +111,73 @@ class Tally:
 class Cover:
     """The sets of chains for given kept tensors, followed from the whole down."""
 
-    def __init__(self, columns: Columns, choice: Choice, claim: Claim, tally: Tally) -> None:
+    def __init__(self, problem: Problem, keep: Bools, choice: Choice, claim: Claim, tally: Tally) -> None:
         """Read the trees of `choice`. Raises Refused where they leave out chains that nothing rules out."""
-        self.columns, self.choice, self.claim, self.tally = columns, choice, claim, tally
-        self.groups = columns.groups
+        self.choice, self.claim, self.tally, self.groups = choice, claim, tally, problem.groups
         trees = choice.trees or [Tree(chains=list(range(len(group))), parts=[]) for group in self.groups]
         if len(trees) != len(self.groups):
             raise Refused(f"{len(trees)} trees of chains, where the dims are in {len(self.groups)} groups")
-        rows = [listed_rows(tree.chains, len(group)) for tree, group in zip(trees, self.groups, strict=True)]
-        products = self._narrow(rows)
-        tally.ruled_out += prod(map(len, self.groups)) - prod(map(len, rows))
-        divided = choice.trees and all(map(len, rows))
-        names = ["+".join(columns.workload.dims[d] for d in group.dims) for group in self.groups]
-        self.sets = ChainSets(names, rows, [ChainTree(tree) if divided else None for tree in trees])
+        listed = [listed_rows(tree.chains, len(group)) for tree, group in zip(trees, self.groups, strict=True)]
+        tally.ruled_out += prod(map(len, self.groups)) - prod(map(len, listed))
+        columns, places = self._columns(problem, keep, listed)
+        products = self._narrow(columns, places)
+        divided = choice.trees and all(map(len, listed))
+        names = ["+".join(problem.workload.dims[d] for d in group.dims) for group in self.groups]
+        self.sets = ChainSets(names, places, [ChainTree(tree) if divided else None for tree in trees])
         self.verdicts = Verdicts(columns, self.sets, claim, products)
 
-    def _narrow(self, listed: list[Ints]) -> list[Weighted]:
-        """Check that the weighted products, in turn, rule out all chains not in `listed`; return them over `listed`."""
+    def _columns(self, problem: Problem, keep: Bools, listed: list[Ints]) -> tuple[Columns, list[Ints]]:
+        """Make the columns, and say where in them the chains of `listed` are.
+
+        Of very many chains most are ruled out by coarse columns before all are made for the others.
+        """
+        if max(map(len, self.groups)) > MANY and self.choice.weights:
+            remaining = self._coarsely_left(Columns(problem, keep, coarse=True))
+            rows = [np.union1d(some, own) for some, own in zip(remaining, listed, strict=True)]
+            if all(map(len, rows)) and sum(map(len, rows)) < SHRUNK * sum(map(len, self.groups)):
+                places = [np.searchsorted(some, own) for some, own in zip(rows, listed, strict=True)]
+                return Columns(ProblemOfRows.of(problem, rows), keep), places
+        return Columns(problem, keep), listed
+
+    def _coarsely_left(self, columns: Columns) -> list[Ints]:
+        """Return the chains of each group that the first weighted products leave, with coarse columns alone."""
         rows = [np.arange(len(group)) for group in self.groups]
-        log_least = log_of(self.claim.least)
+        for weights in self.choice.weights:
+            try:
+                fewer = self._left(columns, weights, rows) if all(map(len, rows)) else rows
+            except Refused:  # these are weights of other columns, and are judged with all
+                break
+            if sum(map(len, fewer)) > SHRUNK * sum(map(len, rows)):
+                break
+            rows = fewer
+        return rows
+
+    def _narrow(self, columns: Columns, listed: list[Ints]) -> list[Weighted]:
+        """Check that the weighted products, in turn, rule out all chains not in `listed`; return them over `listed`."""
+        rows = [np.arange(len(group)) for group in columns.groups]
         for weights in self.choice.weights:
             if not all(map(len, rows)):
                 break
-            product = self._weigh(weights, rows)
-            stay = [~(product.of_rows(g) >= log_least) for g in range(len(rows))]  # NaN stays
-            rows = [group_rows[kept] for group_rows, kept in zip(rows, stay, strict=True)]
+            rows = self._left(columns, weights, rows)
         for g, (remaining, given_rows) in enumerate(() if self.claim.empty else zip(rows, listed, strict=True)):
             if missing := len(np.setdiff1d(remaining, given_rows)):
-                dims = " and ".join(self.columns.workload.dims[d] for d in self.groups[g].dims)
+                dims = " and ".join(columns.workload.dims[d] for d in self.groups[g].dims)
                 raise Refused(f"{missing:,} chains of {dims} are left out, which no weighted product rules out")
-        return [self._weigh(weights, listed) for weights in self.choice.weights] if all(map(len, listed)) else []
+        if not all(map(len, listed)):
+            return []
+        return [self._weigh(columns, weights, listed) for weights in self.choice.weights]
 
-    def _weigh(self, weights: Mapping[str, float], rows: Sequence[Ints]) -> Weighted:
+    def _left(self, columns: Columns, weights: Mapping[str, float], rows: list[Ints]) -> list[Ints]:
+        """Return those of the chains `rows` of each group that a weighted product does not rule out."""
+        product, log_least = self._weigh(columns, weights, rows), log_of(self.claim.least)
+        stay = [~(product.of_rows(g) >= log_least) for g in range(len(rows))]  # NaN stays
+        return [group_rows[kept] for group_rows, kept in zip(rows, stay, strict=True)]
+
+    def _weigh(self, columns: Columns, weights: Mapping[str, float], rows: Sequence[Ints]) -> Weighted:
         if self.claim.powers is None:
             raise Refused("a front has no weighted products")
         try:
-            return weighted(self.columns, weights, Powers.of(self.claim.powers, self.claim.limits, weights), rows)
+            return weighted(columns, weights, Powers.of(self.claim.powers, self.claim.limits, weights), rows)
         except ValueError as error:
             raise Refused(str(error)) from None
 

@@ -6,13 +6,14 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import product
 from math import prod
+from typing import Self, override
 
 import numpy as np
 
 from ....arch import Architecture
 from ....energy import EnergyTable
 from ....workloads import Rank, Tensor, Workload
-from ...mapping import Bools, Floats
+from ...mapping import Bools, Floats, Ints
 from ...problem import Charges
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .memories import Kept, Memory, memories
@@ -108,3 +109,29 @@ class Problem:
             terms = [(group.of(d)[0], coef) for d, coef in group_terms]
             self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in group_terms], child, parent, mean=mean)
         return self._words[key]
+
+
+@dataclass(eq=False)
+class ProblemOfRows(Problem):
+    """A problem with some of the rows of each group alone."""
+
+    whole: Problem = field(kw_only=True)
+    some: Sequence[Ints] = field(kw_only=True)  # per group # (row,)
+
+    @classmethod
+    def of(cls, whole: Problem, some: Sequence[Ints]) -> Self:
+        """Leave the other rows of a problem out."""
+        return cls(whole.arch, whole.workload, whole.table, whole.remainders, whole.costs, whole=whole, some=some)
+
+    @cached_property
+    @override
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, with these rows and the chains that they use."""
+        return tuple(group.take(rows) for group, rows in zip(self.whole.groups, self.some, strict=True))
+
+    @cached_property
+    @override
+    def chains(self) -> tuple[Chains, ...]:
+        """The chains of each dim that these rows use, in lexicographic order."""
+        used = {d: own for group in self.groups for d, own in zip(group.dims, group.chains, strict=True)}
+        return tuple(used.get(d, own) for d, own in enumerate(self.whole.chains))

@@ -17,7 +17,6 @@ from ...model import figures_exact
 from ...problem import OBJECTIVES, Charges, Objective
 from ..format import FRONT, TOLERANCE, Choice, LayerProof, Stage, certified_energies
 from .claim import Claim, ObjectiveLimit
-from .columns import Columns
 from .compulsory import least_cycles
 from .cover import Cover, Tally
 from .mapping import worth
@@ -141,7 +140,7 @@ def _cover(problem: Problem, claim: Claim, choices: Sequence[Choice], tally: Tal
     """Check the sets of all choices of kept tensors against a claim, and add them to `tally`. Raises Refused."""
     before, every = tally.combinations, _combinations(problem)
     for (_, keep), choice in zip(problem.every_keep(), _choices(problem, choices), strict=True):
-        Cover(Columns(problem, keep), choice, claim, tally).check()
+        Cover(problem, keep, choice, claim, tally).check()
     if (seen := tally.combinations - before) != every:
         raise Refused(f"{seen:,} combinations of chains are accounted for, of {every:,}")
 

@@ -97,7 +97,7 @@ class ProblemOfSizes(Problem):
             )
             for own in tables
         )
-        made = GroupOfSizes(dims, chains, dict(zip(dims, map(np.concatenate, rows), strict=True)))
+        made = GroupOfSizes(dims, chains, own_rows=dict(zip(dims, map(np.concatenate, rows), strict=True)))
         return made, np.concatenate(owner)
 
     @cached_property

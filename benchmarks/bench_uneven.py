@@ -35,6 +35,11 @@ LAYERS = {
     "64 x 1024 x 512": shaped("matmul", M=64, N=1024, K=512),
     "100 x 60 x 200": shaped("matmul", M=100, N=60, K=200),
     "768 x 128 x 768": shaped("matmul", M=768, N=128, K=768),
+    "512^3": shaped("matmul", M=512, N=512, K=512),
+    "1024 x 4096 x 4096": shaped("matmul", M=1024, N=4096, K=4096),
+    "3072 x 128 x 768": shaped("matmul", M=3072, N=128, K=768),
+    "1000 x 1 x 2048": shaped("matmul", M=1000, N=1, K=2048),
+    "64 x 3136 x 64": shaped("matmul", M=64, N=3136, K=64),
     "conv 1x3": shaped("conv2d", N=4, M=8, C=4, P=8, Q=1, R=3, S=1),
     "conv 3x3": shaped("conv2d", N=16, M=64, C=32, P=14, Q=14, R=3, S=3),
 }

@@ -238,9 +238,23 @@ MUTANTS = [
     Mutant(
         "the checker takes it that chains that are not listed are ruled out, where they are very many",
         "mapper/certificate/checker/cover.py",
-        "rows = [np.union1d(some, own) for some, own in zip(remaining, listed, strict=True)]",
+        "rows = [np.union1d(near, own) for near, own in zip(remaining, listed, strict=True)]",
         "rows = listed",
         ("certificate/test_certificate.py",),
+    ),
+    Mutant(
+        "what was proven before a certificate's own proof is forgotten",
+        "mapper/proof/stages.py",
+        "if (certified.lower_bound or 0.0) >= (proven.lower_bound or 0.0):",
+        "if certified.best is not None:",
+        ("certificate/test_long_proofs.py",),
+    ),
+    Mutant(
+        "a certificate is given up where hardly any effort is left",
+        "mapper/proof/optimal.py",
+        " and takes_long(choice) and self.effort.is_left(MUCH)",
+        " and takes_long(choice)",
+        ("certificate/test_long_proofs.py",),
     ),
     Mutant(
         "what a search records is an upper bound",

@@ -38,8 +38,8 @@ from .policy import (
     Standing,
     Unfold,
     evolves,
-    goes_in_rounds,
     next_action,
+    takes_long,
 )
 from .proof_so_far import ProofSoFar
 from .resume import state_of
@@ -47,6 +47,8 @@ from .rounds import Rounds
 from .why_no_proof import why_no_proof
 from .wide_choice import FoldedChoice
 from .work import Work
+
+MUCH = 0.75  # of the effort: enough for a proof without a certificate first, and for the trees once more
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Start:
     given: MappingBatch | None = None
     stages: tuple[StageProof, ...] = ()
     root_only: bool = False  # bound the mapspace as a whole and no more
+    while_short: bool = False  # with a certificate: end once it takes long, and much effort is left
 
 
 class Optimal:
@@ -74,6 +77,7 @@ class Optimal:
         self.rng = np.random.default_rng(task.options.seed)
         self.bounding = Bounding(self.so_far.choices)
         self.rounds: Rounds | None = None  # the last
+        self.given_up = False  # as it takes long
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, effort or time is used up, or Ctrl-C."""
@@ -122,7 +126,7 @@ class Optimal:
     def _branch(self) -> None:
         """Carry out what the policy chooses, until it ends the proof."""
         divisions = 1
-        while True:
+        while not self.given_up:
             self.so_far.choices.rule_out()
             match next_action(self._standing(divisions)):
                 case Bound():
@@ -130,11 +134,14 @@ class Optimal:
                 case Unfold(FoldedChoice() as choice):
                     self._work(self.bounding.unfold(choice))
                 case GiveUp(reason):
-                    return self._evolve(reason)
+                    self._evolve(reason)
+                    return
                 case End(reason=None):
-                    return self._end()
+                    self._end()
+                    return
                 case End(reason=Ended() as reason):
-                    return self.statistics.stop(reason)
+                    self.statistics.stop(reason)
+                    return
                 case division:
                     self._divide(division)
                     divisions += 1
@@ -166,7 +173,8 @@ class Optimal:
                 self._search_front(choice)
             case Open(KeepChoice() as choice):
                 choice.step(self.leaves)
-                if goes_in_rounds(choice, certify=self.task.options.certify):
+                self.given_up = self.start.while_short and takes_long(choice) and self.effort.is_left(MUCH)
+                if takes_long(choice) and not self.task.options.certify:
                     choice.dive(self.leaves)
                     choice.go_in_rounds(self.task)
             case _:

@@ -151,6 +151,7 @@ def halves(steps: int, of_rounds: int, gap: float, gap_of_rounds: float) -> bool
     return steps < of_rounds * min(max(times, 1 / MOST_TIMES), MOST_TIMES)
 
 
-def goes_in_rounds(choice: Waiting, *, certify: bool) -> bool:
-    """Test whether a choice whose nodes were opened goes on in rounds, which several processes share."""
-    return choice.opened > ALONE and choice.has_rounds and not certify
+def takes_long(choice: Waiting) -> bool:
+    """Test whether a choice whose nodes were opened goes on in rounds, which several processes share, and with halving
+    beside them; a proof with a certificate, which has neither, begins anew."""
+    return choice.opened > ALONE and choice.has_rounds

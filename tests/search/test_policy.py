@@ -21,9 +21,9 @@ from ruby_map.mapper.proof.policy import (
     Standing,
     Unfold,
     evolves,
-    goes_in_rounds,
     halves,
     next_action,
+    takes_long,
 )
 from ruby_map.mapper.search.outcome import STEPS_A_MAPPING, Ended
 
@@ -123,14 +123,13 @@ def test_of_halving_and_rounds_the_one_with_the_lower_gap_has_more_steps():
 
 
 @pytest.mark.parametrize(
-    ("choice", "certify", "rounds"),
+    ("choice", "long"),
     [
-        (Choice(Form.BRANCHING, opened=ALONE), False, False),
-        (Choice(Form.BRANCHING, opened=ALONE + 1), False, True),
-        (Choice(Form.BRANCHING, opened=ALONE + 1), True, False),
-        (Choice(Form.BRANCHING, has_rounds=False, opened=ALONE + 1), False, False),
+        (Choice(Form.BRANCHING, opened=ALONE), False),
+        (Choice(Form.BRANCHING, opened=ALONE + 1), True),
+        (Choice(Form.BRANCHING, has_rounds=False, opened=ALONE + 1), False),
     ],
 )
-def test_when_a_choice_goes_on_in_rounds(choice, certify, rounds):
-    """After so many nodes, with a single objective, and without a certificate."""
-    assert goes_in_rounds(choice, certify=certify) == rounds
+def test_when_a_choice_takes_long(choice, long):
+    """After so many nodes, with a single objective."""
+    assert takes_long(choice) == long

@@ -171,20 +171,20 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
 class Group:
     """Dims that share a window, or a single dim, with a row for each combination of their chains.
 
-    In the numbering of rows the last dim's chain changes fastest. With `some`, the numbers of rows, it has these alone.
+    In the numbering of rows the last dim's chain changes fastest. With `chosen`, the numbers of rows, it has these alone.
     """
 
     dims: tuple[int, ...]
     chains: tuple[Chains, ...]  # per dim
-    some: Ints | None = None  # (row,)
+    chosen: Ints | None = None  # (row,)
 
     def __len__(self) -> int:
-        return prod(map(len, self.chains)) if self.some is None else len(self.some)
+        return prod(map(len, self.chains)) if self.chosen is None else len(self.chosen)
 
     @cached_property
     def rows(self) -> dict[int, Ints]:
         """The chain of each row, per dim. # (row,) each"""
-        numbers = np.arange(len(self)) if self.some is None else self.some
+        numbers = np.arange(len(self)) if self.chosen is None else self.chosen
         every = np.unravel_index(numbers, [len(chains) for chains in self.chains])
         return dict(zip(self.dims, every, strict=True))
 

@@ -26,7 +26,7 @@ from .weighted import Powers, Weighted, log_of, weighted
 # sets bounded at once, with an array for each of some hundred products: 2^16 take three times the memory
 AT_ONCE = 1 << 13
 MANY = 1 << 14  # chains of a group: with more, coarse columns come first
-SHRUNK = 0.9  # of the chains are left, or fewer: it was worth it
+SHRUNK = 0.5  # of the chains are left, or fewer: it was worth it, also where columns are made anew for each choice
 
 
 class Verdicts:
@@ -133,9 +133,9 @@ class Cover:
         """
         if max(map(len, self.groups)) > MANY and self.choice.weights:
             remaining = self._coarsely_left(Columns(problem, keep, coarse=True))
-            rows = [np.union1d(some, own) for some, own in zip(remaining, listed, strict=True)]
+            rows = [np.union1d(near, own) for near, own in zip(remaining, listed, strict=True)]
             if all(map(len, rows)) and sum(map(len, rows)) < SHRUNK * sum(map(len, self.groups)):
-                places = [np.searchsorted(some, own) for some, own in zip(rows, listed, strict=True)]
+                places = [np.searchsorted(near, own) for near, own in zip(rows, listed, strict=True)]
                 return Columns(ProblemOfRows.of(problem, rows), keep), places
         return Columns(problem, keep), listed
 

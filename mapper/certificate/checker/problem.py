@@ -116,18 +116,18 @@ class ProblemOfRows(Problem):
     """A problem with some of the rows of each group alone."""
 
     whole: Problem = field(kw_only=True)
-    some: Sequence[Ints] = field(kw_only=True)  # per group # (row,)
+    chosen: Sequence[Ints] = field(kw_only=True)  # per group # (row,)
 
     @classmethod
-    def of(cls, whole: Problem, some: Sequence[Ints]) -> Self:
+    def of(cls, whole: Problem, chosen: Sequence[Ints]) -> Self:
         """Leave the other rows of a problem out."""
-        return cls(whole.arch, whole.workload, whole.table, whole.remainders, whole.costs, whole=whole, some=some)
+        return cls(whole.arch, whole.workload, whole.table, whole.remainders, whole.costs, whole=whole, chosen=chosen)
 
     @cached_property
     @override
     def groups(self) -> tuple[Group, ...]:
         """The groups, with these rows and the chains that they use."""
-        return tuple(group.take(rows) for group, rows in zip(self.whole.groups, self.some, strict=True))
+        return tuple(group.take(rows) for group, rows in zip(self.whole.groups, self.chosen, strict=True))
 
     @cached_property
     @override

@@ -243,17 +243,10 @@ MUTANTS = [
         ("certificate/test_certificate.py",),
     ),
     Mutant(
-        "what was proven before a certificate's own proof is forgotten",
-        "mapper/proof/stages.py",
-        "if (certified.lower_bound or 0.0) >= (proven.lower_bound or 0.0):",
-        "if certified.best is not None:",
-        ("certificate/test_long_proofs.py",),
-    ),
-    Mutant(
-        "a certificate is given up where hardly any effort is left",
-        "mapper/proof/optimal.py",
-        " and takes_long(choice) and self.effort.is_left(MUCH)",
-        " and takes_long(choice)",
+        "trees that grow again forget what the old ones proved",
+        "mapper/proof/keep_choice.py",
+        "return outgrown if branching and outgrown and outgrown.least > branching.least else branching",
+        "return branching",
         ("certificate/test_long_proofs.py",),
     ),
     Mutant(

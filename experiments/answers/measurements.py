@@ -115,10 +115,10 @@ def alone(measure: Callable[[Case], Json], case: Case) -> Json:
 def percent(share: float) -> str:
     """A gap as a cell.
 
-    >>> percent(0.0034), percent(0.0), percent(0.123)
-    ('0.34 %', '0', '12 %')
+    >>> percent(0.0034), percent(0.0), percent(0.123), percent(1.0)
+    ('0.34 %', '0', '12 %', '100 %')
     """
-    return f"{100 * share:.2g} %" if share > 1e-9 else "0"
+    return f"{100 * share:{'.2g' if share < 0.995 else '.4g'}} %" if share > 1e-9 else "0"
 
 
 def proven(gap: float | None) -> str:

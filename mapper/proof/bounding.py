@@ -10,9 +10,10 @@ from ..problem import ROUNDING
 from ..runtime import InternalError
 from ..search.outcome import MOST_KEPT, STEPS_A_ROW
 from .all_choices import AllChoices, Waiting
+from .choice_bounds import choice_of
 from .coarse_bound import LONG
 from .incumbents import BestIncumbent
-from .keep_choice import KeepChoice, choice_of
+from .keep_choice import KeepChoice
 from .retention_order import SHARE, by_tensors, in_turn_by_tensors
 from .wide_choice import FoldedChoice, WideChoice
 from .work import Piece, Work

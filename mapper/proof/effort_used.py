@@ -30,12 +30,6 @@ class EffortUsed:
         """Whether the time limit is reached."""
         return self.limits.seconds is not None and self.seconds >= self.limits.seconds
 
-    def is_left(self, share: float) -> bool:
-        """Test whether this share of the steps and of the time is left."""
-        steps, seconds = self.limits.steps, self.limits.seconds
-        of_steps = 0.0 if steps is None else self.recorder.statistics.steps / max(steps, 1)
-        return max(of_steps, 0.0 if seconds is None else self.seconds / seconds) <= 1 - share
-
     def late(self) -> bool:
         """Test whether steps or time are used up, and set the reason of the end if they are."""
         statistics = self.recorder.statistics

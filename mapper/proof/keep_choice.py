@@ -1,36 +1,31 @@
 """A choice of kept tensors in the proof of `--search optimal`: bounded as a whole, then branch by branch."""
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import cycle
 from math import prod
 
 import numpy as np
 
-from ..bounds import Bound, DimGroup, Factors, Geometric, Relaxation
+from ..bounds import Bound, Factors, Geometric, Relaxation
 from ..certificate import BOUNDED, WEIGHED, Choice, Tree
-from ..mapping import Bools, Floats, Ints, pareto_rows
+from ..mapping import Floats, Ints, pareto_rows
 from ..problem import ROUNDING, Point
 from ..search import Task
 from ..search.outcome import Coverage
 from .branch_and_bound import Branching, Evaluate, importance
 from .certify import kept_names
 from .chain_groups import rows_of
-from .coarse_bound import LONG, CoarseBound, CoarseBounds
+from .coarse_bound import CoarseBound
 from .forest import Forest
 from .halving import Halving
 from .incumbents import BestIncumbent, FrontIncumbents, Incumbents
 from .leaves import LeafEvaluator
-from .long_lists import LongList
 from .narrowing import Narrowed, bound_of_all, narrowed, weighed
 from .policy import Form, halves
 from .proof_log import certified_tree
 from .rounds import Rounds
 from .turns import TreeSearch
-from .wide_choice import WideChoice
-from .work import Work
 
 MOST_CORNERS = 500_000  # open nodes with a corner of their own in the proof about a front
 
@@ -45,6 +40,9 @@ class KeepChoice:
     branching: Branching | None = None
     rounds: Rounds | None = None  # in place of `branching` once that takes long,
     halving: Halving | None = None  # and beside it: each is a proof of its own
+    steps: int = 0  # of opening nodes one by one
+    grown_for: float = np.inf  # the value to beat when its trees were grown
+    outgrown: Branching | None = None  # the trees of a certificate before those that grew for the best mapping
     looks: tuple[Factors, ...] = ()  # the sharper bounds of the whole
     coarse_bound: CoarseBound | None = None  # what left these chains of long lists
 
@@ -81,12 +79,28 @@ class KeepChoice:
         remaining = narrowed([np.arange(len(group)) for group in groups], self.weighing, self.incumbents)
         # the weights of the rows left may bound the whole lower than before; that bound stays, but in no certificate
         known = -np.inf if certify else self.least
+        self.grown_for = self.incumbents.cutoff
         self.branching = Branching(Forest(self.relaxed, self.incumbents, weights, remaining), certify, known=known)
+
+    def grow_again(self) -> None:
+        """Have the trees of a certificate anew where halving has proven the best mapping, if they grew for a worse one.
+
+        They are of the shape, and of the few chains, that the best mapping gives; the others stay, in case that effort
+        ends before they prove as much.
+        """
+        known = self.halving is not None and self.halving.least >= self.incumbents.cutoff * (1 - ROUNDING)
+        if known and self.incumbents.cutoff < self.grown_for * (1 - ROUNDING):
+            outgrown = self.branching
+            self.grow(certify=True)
+            self.outgrown = outgrown
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""
         assert self.branching is not None
+        statistics = leaves.recorder.statistics
+        before = statistics.steps
         self.branching.step(lambda: self.incumbents.cutoff, self._evaluate(leaves))
+        self.steps += statistics.steps - before
 
     def dive(self, leaves: LeafEvaluator) -> None:
         """Follow the best nodes down to single chains, for a better mapping."""
@@ -101,12 +115,17 @@ class KeepChoice:
         branching, incumbents = self.branching, self.incumbents
         assert branching is not None
         assert isinstance(incumbents, BestIncumbent), "there is a single objective"
-        forest, (geometric,) = branching.forest, self.weighing
-        forest.incumbents = incumbents.to_beat()  # a mapping is nothing that other processes need
-        self.rounds = Rounds(TreeSearch(task, forest), branching)
-        if forest.remaining.looks:
-            self.halving = Halving(geometric, forest.remaining.rows, incumbents, dict(geometric.known))
+        self.begin_halving()
+        branching.forest.incumbents = incumbents.to_beat()  # a mapping is nothing that other processes need
+        self.rounds = Rounds(TreeSearch(task, branching.forest), branching)
         self.branching = None
+
+    def begin_halving(self) -> None:
+        """Have halving beside the trees from now on, where weighted products left something."""
+        assert isinstance(self.incumbents, BestIncumbent), "there is a single objective"
+        (geometric,), remaining = self.weighing, self._narrowed
+        if self.halving is None and remaining is not None and remaining.looks:
+            self.halving = Halving(geometric, remaining.rows, self.incumbents, dict(geometric.known))
 
     def sharpen(self) -> None:
         """Raise the bound of the whole; TimeUp leaves it as it was."""
@@ -123,9 +142,15 @@ class KeepChoice:
         """The bound value of all mappings left; inf where none is left."""
         if self.rounds is not None:
             return self._engines[0].least
-        if self.branching is not None:
-            return self.branching.least
+        if (trees := self._trees) is not None:
+            return trees.least
         return max(self._by_columns, self.sharper)
+
+    @property
+    def _trees(self) -> Branching | None:
+        """The trees that prove most."""
+        branching, outgrown = self.branching, self.outgrown
+        return outgrown if branching and outgrown and outgrown.least > branching.least else branching
 
     @property
     def _engines(self) -> list[Rounds | Halving]:
@@ -135,12 +160,17 @@ class KeepChoice:
 
     @property
     def halves_next(self) -> bool:
-        """Whether halving has had less than its share of the steps. Both have a bound below the best value."""
-        if self.halving is None or self.rounds is None:
+        """Whether halving has had less than its share of the steps, and has something left.
+
+        Beside the trees of a certificate, which alone prove anything there, it has as many as they have.
+        """
+        halving, rounds, limit = self.halving, self.rounds, self.incumbents.cutoff
+        if halving is None or not halving.least < limit * (1 - ROUNDING):
             return False
-        limit = self.incumbents.cutoff
-        gap, gap_of_rounds = (max(0.0, 1 - engine.least / limit) for engine in (self.halving, self.rounds))
-        return halves(self.halving.steps, self.rounds.steps, gap, gap_of_rounds)
+        if rounds is None:
+            return halving.steps < self.steps
+        gap, gap_of_rounds = (max(0.0, 1 - engine.least / limit) for engine in (halving, rounds))
+        return halves(halving.steps, rounds.steps, gap, gap_of_rounds)
 
     @property
     def _by_columns(self) -> float:
@@ -152,27 +182,27 @@ class KeepChoice:
         """The number of open sets."""
         if self.rounds is not None:
             return self._engines[0].open
-        return 1 if self.branching is None else len(self.branching.state.bounds)
+        return 1 if self._trees is None else len(self._trees.state.bounds)
 
     @property
     def _narrowed(self) -> Narrowed | None:
         """What weighted products left before it branched."""
         if self.rounds is not None:
             return self.rounds.search.forest.remaining
-        return None if self.branching is None else self.branching.forest.remaining
+        return None if self._trees is None else self._trees.forest.remaining
 
     @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
         gone = sum(narrowing.ruled_out for narrowing in (self.coarse_bound, self._narrowed) if narrowing is not None)
-        running = self._engines[0] if self.rounds is not None else self.branching
+        running = self._engines[0] if self.rounds is not None else self._trees
         coverage = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
         return coverage + Coverage(ruled_out=gone)
 
     def certified(self, numbers: Sequence[Ints]) -> Choice:
         """Convert its sets of chains for the certificate; `numbers`: per group, the rows' numbers there."""
         keep = kept_names(self.relaxed.arch, self.relaxed.workload, self.relaxed.keep)
-        branching, weights = self.branching, [] if self.coarse_bound is None else list(self.coarse_bound.looks)
+        branching, weights = self._trees, [] if self.coarse_bound is None else list(self.coarse_bound.looks)
         if self.coarse_bound is not None:
             numbers = [names[rows] for names, rows in zip(numbers, self.coarse_bound.rows, strict=True)]
         if branching is None:
@@ -216,43 +246,6 @@ class KeepChoice:
         least = _least(incumbents, bound, reached[first], forest.products(nodes[first]))
         rest_points = [] if rest == np.inf else incumbents.times(rest)
         return _points(bound) + rest_points, min(least, float(incumbents.least_times(np.array([rest]))[0]))
-
-
-def choice_of(task: Task, leaves: LeafEvaluator, keep: Bools, *, last: bool) -> Work[KeepChoice | WideChoice]:
-    """Bound a choice of kept tensors # (level, tensor), of long lists of chains those that a coarse bound leaves.
-
-    `last`: it is the last choice, so what others would have used again is dropped. May raise TimeUp.
-    """
-    incumbents, groups = leaves.incumbents, leaves.chains.groups
-    best, coarse_bound = incumbents if isinstance(incumbents, BestIncumbent) else None, None
-
-    def relaxation(dim_groups: Sequence[DimGroup], *, coarse: bool = False) -> Relaxation:
-        shares = not coarse and all(map(operator.is_, dim_groups, groups))
-        terms = leaves.chains.terms if shares else None
-        return Relaxation(dim_groups, task.table, keep, task.charges, coarse=coarse, terms=terms)
-
-    if best and max(map(len, groups)) > LONG:
-        coarse_bound = yield from CoarseBounds(groups, partial(relaxation, coarse=True), best).bound()
-        if coarse_bound.wide:
-            return WideChoice(
-                kept_names(task.space.arch, task.space.workload, keep), coarse_bound, leaves.chains.number
-            )
-    rows = coarse_bound.rows if coarse_bound else [None] * len(groups)
-    relaxed = relaxation([_held(group, group_rows) for group, group_rows in zip(groups, rows, strict=True)])
-    if last:
-        leaves.chains.forget()
-    certified_front = task.options.certify and not best  # its certificate has no weighted products
-    limits = best.limits if best else ()
-    weighing = () if certified_front else tuple(Geometric(relaxed, powers, limits) for powers in incumbents.weighed)
-    return KeepChoice(relaxed, incumbents, weighing, coarse_bound=coarse_bound)
-
-
-def _held(group: DimGroup | LongList, rows: Ints | None) -> DimGroup:
-    """Return the group of the combinations `rows`; None: of all."""
-    if isinstance(group, DimGroup) and (rows is None or len(rows) == len(group)):
-        return group
-    assert rows is not None, "a long list has a coarse bound"
-    return group.take(rows)
 
 
 def _single(rows: int) -> list[int]:

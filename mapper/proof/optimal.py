@@ -40,6 +40,7 @@ from .policy import (
     evolves,
     next_action,
     takes_long,
+    takes_very_long,
 )
 from .proof_so_far import ProofSoFar
 from .resume import state_of
@@ -47,8 +48,6 @@ from .rounds import Rounds
 from .why_no_proof import why_no_proof
 from .wide_choice import FoldedChoice
 from .work import Work
-
-MUCH = 0.75  # of the effort: enough for a proof without a certificate first, and for the trees once more
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,6 @@ class Start:
     given: MappingBatch | None = None
     stages: tuple[StageProof, ...] = ()
     root_only: bool = False  # bound the mapspace as a whole and no more
-    while_short: bool = False  # with a certificate: end once it takes long, and much effort is left
 
 
 class Optimal:
@@ -77,7 +75,6 @@ class Optimal:
         self.rng = np.random.default_rng(task.options.seed)
         self.bounding = Bounding(self.so_far.choices)
         self.rounds: Rounds | None = None  # the last
-        self.given_up = False  # as it takes long
 
     def run(self) -> Outcome:
         """Search until every mapping is ruled out or seen, effort or time is used up, or Ctrl-C."""
@@ -126,7 +123,7 @@ class Optimal:
     def _branch(self) -> None:
         """Carry out what the policy chooses, until it ends the proof."""
         divisions = 1
-        while not self.given_up:
+        while True:
             self.so_far.choices.rule_out()
             match next_action(self._standing(divisions)):
                 case Bound():
@@ -134,14 +131,11 @@ class Optimal:
                 case Unfold(FoldedChoice() as choice):
                     self._work(self.bounding.unfold(choice))
                 case GiveUp(reason):
-                    self._evolve(reason)
-                    return
+                    return self._evolve(reason)
                 case End(reason=None):
-                    self._end()
-                    return
+                    return self._end()
                 case End(reason=Ended() as reason):
-                    self.statistics.stop(reason)
-                    return
+                    return self.statistics.stop(reason)
                 case division:
                     self._divide(division)
                     divisions += 1
@@ -173,12 +167,20 @@ class Optimal:
                 self._search_front(choice)
             case Open(KeepChoice() as choice):
                 choice.step(self.leaves)
-                self.given_up = self.start.while_short and takes_long(choice) and self.effort.is_left(MUCH)
-                if takes_long(choice) and not self.task.options.certify:
+                if self.task.options.certify:
+                    self._help_certificate(choice)
+                elif takes_long(choice):
                     choice.dive(self.leaves)
                     choice.go_in_rounds(self.task)
             case _:
                 raise AssertionError(f"nothing is divided by {action}")
+
+    def _help_certificate(self, choice: KeepChoice) -> None:
+        """Halve sets beside trees that take very long, which alone prove anything there, for the best mapping."""
+        if takes_very_long(choice, choice.steps):
+            choice.begin_halving()
+            self._halve_beside(choice)
+            choice.grow_again()
 
     def _search_front(self, choice: KeepChoice) -> None:
         """Improve the mappings of a front, where one is asked for."""

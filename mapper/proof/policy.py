@@ -12,6 +12,7 @@ from ..search.outcome import STEPS_A_MAPPING, Ended
 EVOLVED = 0.25  # of the steps of a proof, for evolution beside it: both bring better mappings
 DIVES = 32  # openings of nodes before the first dive; then at each power of two, as dives bring less and less
 MOST_TIMES = 4  # as many steps for halving as for rounds beside it, or the reverse
+UNAIDED = 4_000_000  # steps of the trees of a certificate before halving goes beside them
 ALONE = 2**15  # nodes opened before a choice goes on in rounds: a second, for which no other process need begin
 
 
@@ -152,6 +153,10 @@ def halves(steps: int, of_rounds: int, gap: float, gap_of_rounds: float) -> bool
 
 
 def takes_long(choice: Waiting) -> bool:
-    """Test whether a choice whose nodes were opened goes on in rounds, which several processes share, and with halving
-    beside them; a proof with a certificate, which has neither, begins anew."""
+    """Test whether a choice whose nodes were opened goes on in rounds, which several processes share."""
     return choice.opened > ALONE and choice.has_rounds
+
+
+def takes_very_long(choice: Waiting, steps: int) -> bool:
+    """Test whether the trees of a certificate, of so many steps by now, have halving beside them."""
+    return steps > UNAIDED and choice.has_rounds

@@ -15,7 +15,7 @@ from ..mapping import MappingBatch
 from ..model import evaluate, recount
 from ..problem import OBJECTIVES, ROUNDING
 from ..search import Observers, Task, is_unfinished
-from ..search.outcome import Ended, Evidence, Outcome, StageProof, Statistics
+from ..search.outcome import Ended, Evidence, Outcome, StageProof
 from .optimal import Optimal, Start
 from .resume import restored, state_of
 
@@ -30,7 +30,7 @@ class Stages:
         self, task: Task, observers: Observers, given: MappingBatch | None = None, *, root_only: bool = False
     ) -> None:
         self.task, self.observers, self.root_only = task, observers, root_only
-        self.stage = Optimal(task, observers, self._start(given))
+        self.stage = Optimal(task, observers, Start(given, root_only=root_only))
         self.certificates: list[LayerProof | None] = []  # of the closed stages; None: nothing that can be checked
         self.before: Outcome | None = None  # that of an earlier run
 
@@ -47,11 +47,11 @@ class Stages:
             if not (self.task.options.certify or is_unfinished(state, self.task.options.limits, part)):
                 return self._whole(before)
             self.stage.so_far.earlier = self.before = before
-        outcome = self._prove()
+        outcome = self.stage.run()
         try:
             while self._more(outcome):
                 self._begin(outcome)
-                outcome = self._prove()
+                outcome = self.stage.run()
         except KeyboardInterrupt:  # between two stages
             outcome.statistics.stop(Ended.INTERRUPTED)
         if part:
@@ -63,44 +63,15 @@ class Stages:
         last = len(outcome.stages) + 1 == len(self.task.goal.objectives)
         return outcome.optimal and not (last or self.task.goal.front or outcome.statistics.interrupted)
 
-    def _start(self, given: MappingBatch | None, stages: tuple[StageProof, ...] = ()) -> Start:
-        """Make the beginning of a stage."""
-        return Start(given, stages, self.root_only, while_short=self.task.options.certify)
-
     def _begin(self, before: Outcome) -> None:
         """Begin the stage after that of an outcome."""
         self.certificates.append(before.certificate)
-        self._go_on(self.task, self._start(before.best, (*before.stages, self._proven(before))), before.statistics)
-
-    def _go_on(self, task: Task, start: Start, statistics: Statistics) -> None:
-        """Go on with another proof, which has what is left of the effort."""
-        stage = Optimal(task, self.observers, start)
-        stage.recorder.statistics = replace(statistics, ended=())
+        stages = (*before.stages, self._proven(before))
+        stage = Optimal(self.task, self.observers, Start(before.best, stages, self.root_only))
+        stage.recorder.statistics = replace(before.statistics, ended=())
         stage.recorder.best = self.stage.recorder.best
         stage.evolver, stage.so_far.earlier = self.stage.evolver.pass_to(stage.leaves), self.before
         self.stage = stage
-
-    def _prove(self) -> Outcome:
-        """Prove the stage that has begun.
-
-        A certificate has trees alone. Where they take long, the best mapping is proven first with all that a proof has,
-        in half of the effort: trees that begin with the best mapping are the smallest.
-        """
-        outcome = self.stage.run()
-        if not self.stage.given_up or outcome.statistics.interrupted:
-            return outcome
-        start = replace(self.stage.start, given=outcome.best, while_short=False)
-        self._go_on(_half_without_certificate(self.task, outcome.statistics), start, outcome.statistics)
-        proven = self.stage.run()
-        if proven.statistics.interrupted:
-            return proven
-        self._go_on(self.task, replace(start, given=proven.best), proven.statistics)
-        certified = self.stage.run()
-        if (certified.lower_bound or 0.0) >= (proven.lower_bound or 0.0):
-            return certified
-        evidence = replace(proven.evidence, certificate=certified.certificate)
-        statistics = replace(certified.statistics, ended=proven.statistics.ended)
-        return replace(certified, evidence=evidence, statistics=statistics)
 
     def _proven(self, outcome: Outcome) -> StageProof:
         """Return what the stage of an outcome proved."""
@@ -153,14 +124,3 @@ class Stages:
             for proof in later_proofs
         ]
         return first.model_copy(update={"stages": stages})
-
-
-def _half_without_certificate(task: Task, used: Statistics) -> Task:
-    """Return the same without a certificate, with half of the effort that is left."""
-    limits = task.options.limits
-    steps = None if limits.steps is None else (used.steps + limits.steps) // 2
-    seconds = None if limits.seconds is None else (used.seconds + limits.seconds) / 2
-    options = replace(
-        task.options, certify=False, effort=replace(limits, steps=steps, seconds=None), time_limit=seconds
-    )
-    return replace(task, options=options)

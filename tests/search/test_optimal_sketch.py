@@ -16,7 +16,7 @@ from ruby_map.mapper.bounds.charges import MovementCost
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import bounding, chain_groups, keep_choice, long_lists, why_no_proof
+from ruby_map.mapper.proof import bounding, chain_groups, choice_bounds, long_lists, why_no_proof
 from ruby_map.mapper.proof import coarse_bound as sketch
 from ruby_map.mapper.proof import optimal as optimal_proof
 from ruby_map.mapper.proof.chain_groups import ChainGroups
@@ -38,7 +38,7 @@ CERTIFIED = SearchOptions(strategy="optimal", certify=True)
 def all_lists_long(block=50, sample=3):
     """Proofs that sketch every list, in small blocks, by weights from a small sample; no list is held."""
     with a_poor_beginning() as patch:
-        patch.setattr(keep_choice, "LONG", 0)
+        patch.setattr(choice_bounds, "LONG", 0)
         patch.setattr(chain_groups, "MOST_CHAINS", 0)
         patch.setattr(long_lists, "BLOCK", block)
         patch.setattr(sketch, "BLOCK", block)

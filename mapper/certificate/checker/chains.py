@@ -171,7 +171,7 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
 class Group:
     """Dims that share a window, or a single dim, with a row for each combination of their chains.
 
-    In the numbering of rows the last dim's chain changes fastest. With `chosen`, the numbers of rows, it has these alone.
+    In the numbering of rows the last dim's chain changes fastest. With `chosen`, numbers of rows, it has these alone.
     """
 
     dims: tuple[int, ...]

@@ -28,7 +28,9 @@ def specification(arch: Architecture, table: EnergyTable, workload: Workload, no
             raise ValueError(f"{level.name}: update_pj is {energy.update_pj}, not {energy.write_pj + drain}")
         parts.append(("Memory", _memory(level, energy.read_pj, energy.write_pj)))
         if level.fanout:
-            parts.append(("Container", {"name": _array(level), "spatial": [_axis(axis) for axis in level.fanout]}))
+            parts.append(
+                ("Container", {"name": _array(level), "spatial": [_axis(axis, workload) for axis in level.fanout]})
+            )
     parts.append(("Compute", _unit(arch.compute.name, [("compute", table.compute.compute_pj, {"throughput": 1})])))
     text = yaml.safe_dump({"workload": _layer(workload)}) + "arch:\n" + _nodes(parts)
     return text + ("mapping:\n" + _nodes(_mapping(nodes, arch, workload)) if nodes else "")
@@ -56,14 +58,19 @@ def _array(level: Storage) -> str:
     return f"below_{level.name}"
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
-    """An axis that only the dims of its constraint may be spread over."""
+def _axis(axis: Axis, workload: Workload) -> dict[str, Any]:
+    """An axis that only the dims of its constraint may be spread over.
+
+    Where these have size 1 it is a single place: AccelForge knows no dims of size 1, and a rule about them is none.
+    """
     dims = axis.constraint.dims
-    spatial: dict[str, Any] = {"name": axis.name, "fanout": axis.size}
-    if dims is not None:
-        other_dims = "~(" + " | ".join(dim.lower() for dim in dims) + ")"
-        spatial["loop_bounds"] = [{"expression": other_dims, "operator": "==", "value": 1}]
-    return spatial
+    if dims is None:
+        return {"name": axis.name, "fanout": axis.size}
+    spread = [dim.lower() for dim in dims if dim in workload.dims and workload.size(dim) > 1]
+    rule = {"expression": f"~({' | '.join(spread)})", "operator": "==", "value": 1}
+    return (
+        {"name": axis.name, "fanout": axis.size, "loop_bounds": [rule]} if spread else {"name": axis.name, "fanout": 1}
+    )
 
 
 def _layer(workload: Workload) -> dict[str, Any]:

@@ -151,6 +151,15 @@ def test_a_specification_for_accelforge_has_the_machine_and_the_layer():
     assert found["mapping"]["nodes"][1]["component"] == array["name"]
 
 
+def test_an_axis_that_no_dim_is_spread_over_is_a_single_place():
+    """AccelForge knows no dims of size 1, and takes a rule about them alone for none."""
+    arch = uneven("uneven_256")
+    text = module("accelforge_forms").specification(arch, energy_table(arch), shaped("matmul", M=1000, N=1, K=2048))
+    array = yaml.load(text, Tagged)["arch"]["nodes"][2]
+    assert [axis["fanout"] for axis in array["spatial"]] == [1, 16]
+    assert "loop_bounds" not in array["spatial"][0]
+
+
 def test_updates_without_the_drain_are_refused():
     """AccelForge would charge a read that the machine here does not."""
     arch = load_arch("toy_6pe_linear")

@@ -20,7 +20,7 @@ from ruby_map.mapper.mapspace import Mapspace
 from ruby_map.mapper.model import evaluate, recount
 from ruby_map.mapper.problem import OBJECTIVES, Charges, at_most
 from ruby_map.mapper.problem.effort import Effort
-from ruby_map.mapper.proof import incumbents, keep_choice, why_no_proof
+from ruby_map.mapper.proof import choice_bounds, incumbents, why_no_proof
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.proof.optimal import Optimal
 from ruby_map.mapper.runtime import InternalError
@@ -242,10 +242,10 @@ def test_weighted_products_with_a_wrong_limit_are_noticed(layer, monkeypatch):
     """They rule out the best: it is below their bound, or the certificate does not hold."""
     space, table, _ = layer
 
-    def halved(relaxed, powers, within=(), real=keep_choice.Geometric):
+    def halved(relaxed, powers, within=(), real=choice_bounds.Geometric):
         return real(relaxed, powers, tuple(replace(limit, most=limit.most / 2) for limit in within))
 
-    monkeypatch.setattr(keep_choice, "Geometric", halved)
+    monkeypatch.setattr(choice_bounds, "Geometric", halved)
     try:
         with a_poor_beginning():
             found = optimal(space, table, options("delay,energy", certify=True))

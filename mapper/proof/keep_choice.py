@@ -90,9 +90,8 @@ class KeepChoice:
         """
         known = self.halving is not None and self.halving.least >= self.incumbents.cutoff * (1 - ROUNDING)
         if known and self.incumbents.cutoff < self.grown_for * (1 - ROUNDING):
-            outgrown = self.branching
+            self.outgrown = self.branching
             self.grow(certify=True)
-            self.outgrown = outgrown
 
     def step(self, leaves: LeafEvaluator) -> None:
         """Open some nodes."""

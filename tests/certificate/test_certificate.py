@@ -14,10 +14,10 @@ from ruby_map.mapper.bounds.dim_groups import grouped
 from ruby_map.mapper.certificate import LayerProof
 from ruby_map.mapper.certificate.checker import Refused, verify
 from ruby_map.mapper.certificate.checker.bounds import LeastCosts
+from ruby_map.mapper.certificate.checker.chains import MOST_CHAINS, tied_dims
 from ruby_map.mapper.certificate.checker.chains import every_chain as chains_listed
-from ruby_map.mapper.certificate.checker.chains import tied_dims
 from ruby_map.mapper.certificate.checker.columns import Columns
-from ruby_map.mapper.certificate.checker.problem import Problem
+from ruby_map.mapper.certificate.checker.problem import MOST_ROWS, Problem
 from ruby_map.mapper.certificate.checker.sent import sent
 from ruby_map.mapper.certificate.checker.words import RankWords
 from ruby_map.mapper.certificate.format import TOLERANCE
@@ -29,6 +29,7 @@ from ruby_map.mapper.model.simulate import simulate
 from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.proof.certify import certified_mapping
 from ruby_map.mapper.search.options import SearchOptions
+from ruby_map.mapper.search.outcome.ended import MOST_NAMED
 
 from ..conftest import DEEP, interrupt_at
 from ..model.test_cost import matmul
@@ -219,6 +220,11 @@ def test_what_is_right_is_verified(proven):
     assert seen.optimal
     assert seen.sets > 1000
     assert seen.evaluated > 1
+
+
+def test_as_many_chains_are_checked_as_proofs_name():
+    """A certificate of a dim with very many chains is not refused for their number."""
+    assert min(MOST_ROWS, MOST_CHAINS) >= MOST_NAMED
 
 
 def grown(said):

@@ -19,7 +19,7 @@ from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
 from .memories import Kept, Memory, memories
 from .words import RankWords
 
-MOST_ROWS = 1 << 20  # combinations of the chains of dims that share a window
+MOST_ROWS = 1 << 21  # combinations of the chains of dims that share a window, or chains of a single dim
 
 
 class Refused(Exception):
@@ -53,7 +53,7 @@ class Problem:
         """The groups of dims that share a window, with their chains."""
         groups = tuple(Group(dims, tuple(self.chains[d] for d in dims)) for dims in tied_dims(self.workload))
         if max(map(len, groups)) > MOST_ROWS:
-            raise Refused(f"more than {MOST_ROWS:,} combinations of chains of one window")
+            raise Refused(f"more than {MOST_ROWS:,} chains of one dim or window")
         return groups
 
     @property

@@ -67,10 +67,10 @@ def _axis(axis: Axis, workload: Workload) -> dict[str, Any]:
     if dims is None:
         return {"name": axis.name, "fanout": axis.size}
     spread = [dim.lower() for dim in dims if dim in workload.dims and workload.size(dim) > 1]
+    if not spread:
+        return {"name": axis.name, "fanout": 1}
     rule = {"expression": f"~({' | '.join(spread)})", "operator": "==", "value": 1}
-    return (
-        {"name": axis.name, "fanout": axis.size, "loop_bounds": [rule]} if spread else {"name": axis.name, "fanout": 1}
-    )
+    return {"name": axis.name, "fanout": axis.size, "loop_bounds": [rule]}
 
 
 def _layer(workload: Workload) -> dict[str, Any]:

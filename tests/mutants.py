@@ -245,8 +245,8 @@ MUTANTS = [
     Mutant(
         "trees that grow again forget what the old ones proved",
         "mapper/proof/keep_choice.py",
-        "return outgrown if branching and outgrown and outgrown.least > branching.least else branching",
-        "return branching",
+        "return max(grown, key=lambda trees: trees.least, default=None)",
+        "return self.branching",
         ("certificate/test_long_proofs.py",),
     ),
     Mutant(

@@ -71,6 +71,11 @@ class Branching:
         return float(self.state.bounds.min(initial=np.inf))
 
     @property
+    def open(self) -> int:
+        """The number of open nodes."""
+        return len(self.state.bounds)
+
+    @property
     def coverage(self) -> Coverage:
         """The coverage of all combinations of the forest."""
         state = self.state

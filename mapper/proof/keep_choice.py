@@ -88,8 +88,7 @@ class KeepChoice:
         They are of the shape, and of the few chains, that the best mapping gives; the others stay, in case that effort
         ends before they prove as much.
         """
-        known = self.halving is not None and self.halving.least >= self.incumbents.cutoff * (1 - ROUNDING)
-        if known and self.incumbents.cutoff < self.grown_for * (1 - ROUNDING):
+        if self._best_is_known and self.incumbents.cutoff < self.grown_for * (1 - ROUNDING):
             self.outgrown = self.branching
             self.grow(certify=True)
 
@@ -139,23 +138,27 @@ class KeepChoice:
     @property
     def least(self) -> float:
         """The bound value of all mappings left; inf where none is left."""
-        if self.rounds is not None:
-            return self._engines[0].least
-        if (trees := self._trees) is not None:
-            return trees.least
-        return max(self._by_columns, self.sharper)
+        running = self._running
+        return max(self._by_columns, self.sharper) if running is None else running.least
 
     @property
     def _trees(self) -> Branching | None:
         """The trees that prove most."""
-        branching, outgrown = self.branching, self.outgrown
-        return outgrown if branching and outgrown and outgrown.least > branching.least else branching
+        grown = [trees for trees in (self.branching, self.outgrown) if trees is not None]
+        return max(grown, key=lambda trees: trees.least, default=None)
 
     @property
-    def _engines(self) -> list[Rounds | Halving]:
-        """What proves beside each other, that with the best bound first."""
-        engines = [engine for engine in (self.rounds, self.halving) if engine is not None]
-        return sorted(engines, key=lambda engine: -engine.least)
+    def _running(self) -> Rounds | Halving | Branching | None:
+        """What proves most of all that prove beside each other."""
+        beside: list[Rounds | Halving | Branching | None] = [self._trees]
+        if self.rounds is not None:
+            beside = [self.rounds, self.halving]
+        return max((engine for engine in beside if engine is not None), key=lambda engine: engine.least, default=None)
+
+    @property
+    def _best_is_known(self) -> bool:
+        """Whether halving has proven the best mapping."""
+        return self.halving is not None and self.halving.least >= self.incumbents.cutoff * (1 - ROUNDING)
 
     @property
     def halves_next(self) -> bool:
@@ -164,7 +167,7 @@ class KeepChoice:
         Beside the trees of a certificate, which alone prove anything there, it has as many as they have.
         """
         halving, rounds, limit = self.halving, self.rounds, self.incumbents.cutoff
-        if halving is None or not halving.least < limit * (1 - ROUNDING):
+        if halving is None or self._best_is_known:
             return False
         if rounds is None:
             return halving.steps < self.steps
@@ -179,9 +182,7 @@ class KeepChoice:
     @property
     def open(self) -> int:
         """The number of open sets."""
-        if self.rounds is not None:
-            return self._engines[0].open
-        return 1 if self._trees is None else len(self._trees.state.bounds)
+        return 1 if self._running is None else self._running.open
 
     @property
     def _narrowed(self) -> Narrowed | None:
@@ -194,7 +195,7 @@ class KeepChoice:
     def coverage(self) -> Coverage:
         """The coverage of all combinations of chains with this choice."""
         gone = sum(narrowing.ruled_out for narrowing in (self.coarse_bound, self._narrowed) if narrowing is not None)
-        running = self._engines[0] if self.rounds is not None else self._trees
+        running = self._running
         coverage = running.coverage if running else Coverage(open=prod(len(group) for group in self.relaxed.groups))
         return coverage + Coverage(ruled_out=gone)
 

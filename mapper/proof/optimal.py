@@ -177,7 +177,7 @@ class Optimal:
 
     def _help_certificate(self, choice: KeepChoice) -> None:
         """Halve sets beside trees that take very long, which alone prove anything there, for the best mapping."""
-        if takes_very_long(choice, choice.steps):
+        if takes_very_long(choice, choice.steps) and self._may_be_better(choice):
             choice.begin_halving()
             self._halve_beside(choice)
             choice.grow_again()

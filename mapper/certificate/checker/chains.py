@@ -171,29 +171,27 @@ def tied_dims(workload: Workload) -> list[tuple[int, ...]]:
 class Group:
     """Dims that share a window, or a single dim, with a row for each combination of their chains.
 
-    In the numbering of rows the last dim's chain changes fastest. With `chosen`, numbers of rows, it has these alone.
+    In the numbering of rows the last dim's chain changes fastest. With `chosen` it has these rows alone.
     """
 
     dims: tuple[int, ...]
     chains: tuple[Chains, ...]  # per dim
-    chosen: Ints | None = None  # (row,)
+    chosen: tuple[Ints, ...] | None = None  # per dim, the chain of each row # (row,) each
 
     def __len__(self) -> int:
-        return prod(map(len, self.chains)) if self.chosen is None else len(self.chosen)
+        return prod(map(len, self.chains)) if self.chosen is None else len(self.chosen[0])
 
     @cached_property
     def rows(self) -> dict[int, Ints]:
         """The chain of each row, per dim. # (row,) each"""
-        numbers = np.arange(len(self)) if self.chosen is None else self.chosen
-        every = np.unravel_index(numbers, [len(chains) for chains in self.chains])
+        every = self.chosen or np.unravel_index(np.arange(len(self)), [len(chains) for chains in self.chains])
         return dict(zip(self.dims, every, strict=True))
 
     def take(self, rows: Ints) -> "Group":
         """Return the same dims with some of the rows alone, and with the chains that these have."""
         used = [np.unique(self.rows[d][rows], return_inverse=True) for d in self.dims]
         chains = tuple(own.take(which) for own, (which, _) in zip(self.chains, used, strict=True))
-        numbers = np.ravel_multi_index([place for _, place in used], [len(own) for own in chains])
-        return Group(self.dims, chains, numbers)
+        return Group(self.dims, chains, tuple(places for _, places in used))
 
     def of(self, d: int) -> tuple[Chains, Ints]:
         """Return the chains of dim d, and the index of each row's chain. # (row,)"""

@@ -143,8 +143,10 @@ class Cover:
         """Return the chains of each group that the first weighted products leave, with coarse columns alone."""
         rows = [np.arange(len(group)) for group in self.groups]
         for weights in self.choice.weights:
+            if not all(map(len, rows)):
+                break
             try:
-                fewer = self._left(columns, weights, rows) if all(map(len, rows)) else rows
+                fewer = self._left(columns, weights, rows)
             except Refused:  # these are weights of other columns, and are judged with all
                 break
             if sum(map(len, fewer)) > SHRUNK * sum(map(len, rows)):

@@ -5,7 +5,7 @@ column there remains the least entry for each size: so a layer of any sizes has 
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from math import prod
@@ -29,23 +29,6 @@ AT_ONCE = 1 << 14  # layers bounded at once
 MOST_SPREADS = 20_000
 
 
-@dataclass(frozen=True, eq=False)
-class GroupOfSizes(Group):
-    """Dims that share a window, with the combinations of their chains for each of several sizes."""
-
-    own_rows: dict[int, Ints] = field(default_factory=dict)
-
-    @override
-    def __len__(self) -> int:
-        return len(self.own_rows[self.dims[0]])
-
-    @property
-    @override
-    def rows(self) -> dict[int, Ints]:
-        """The chain of each row, per dim. # (row,) each"""
-        return self.own_rows
-
-
 @dataclass(eq=False)
 class ProblemOfSizes(Problem):
     """A layer of many sizes. Columns have the least entry for each variant of the loop that moves their group."""
@@ -53,7 +36,7 @@ class ProblemOfSizes(Problem):
     variants: Sequence[Sequence[dict[str, int]]] = ()  # per shared loop the sizes of the dims that it moves
 
     @cached_property
-    def of_sizes(self) -> list[tuple[GroupOfSizes, int | None, Ints]]:
+    def of_sizes(self) -> list[tuple[Group, int | None, Ints]]:
         """Each group of dims with the loop that moves it, and the variant of each row."""
         listed = []
         largest = Workload(
@@ -68,7 +51,7 @@ class ProblemOfSizes(Problem):
             listed.append((*self._group(dims, sizes), loop))
         return [(group, loop, owner) for group, owner, loop in listed]
 
-    def _group(self, dims: tuple[int, ...], variants: Sequence[dict[str, int]]) -> tuple[GroupOfSizes, Ints]:
+    def _group(self, dims: tuple[int, ...], variants: Sequence[dict[str, int]]) -> tuple[Group, Ints]:
         tables: list[dict[int, Chains]] = []
         for d in dims:
             dim = self.workload.dims[d]
@@ -97,8 +80,7 @@ class ProblemOfSizes(Problem):
             )
             for own in tables
         )
-        made = GroupOfSizes(dims, chains, own_rows=dict(zip(dims, map(np.concatenate, rows), strict=True)))
-        return made, np.concatenate(owner)
+        return Group(dims, chains, tuple(map(np.concatenate, rows))), np.concatenate(owner)
 
     @cached_property
     @override

@@ -1,12 +1,13 @@
 """Architectures: storage levels, fanout, compute, constraints, and the library of them."""
 
+from .bandwidth import Bandwidth
 from .base import library_archs, with_base
 from .components import component_classes
 from .fit import check_fit
 from .load import arch_documents, load_arch, parse_arch
 from .loop_constraint import FREE, FactorRule, LoopConstraint
 from .roles import one_core, with_roles
-from .schema import CAPACITIES, ComputeUnit, Fanout, Level
+from .schema import CAPACITIES, ComputeUnit, Level
 from .spec import (
     LARGEST,
     Architecture,
@@ -24,6 +25,7 @@ from .stacks import of_stacks, placed, stacked, unstacked
 __all__ = [
     "Architecture",
     "Axis",
+    "Bandwidth",
     "CAPACITIES",
     "Component",
     "ComponentClass",
@@ -32,7 +34,6 @@ __all__ = [
     "ComputeUnit",
     "FREE",
     "FactorRule",
-    "Fanout",
     "LARGEST",
     "Level",
     "LoopConstraint",

@@ -196,6 +196,7 @@ def _storage(level: Level, machine: Machine) -> Storage:
         ports=level.ports,
         read_bandwidth=level.read_bandwidth,
         write_bandwidth=level.write_bandwidth,
+        shared_bandwidth=level.shared_bandwidth,
         multiple_buffering=level.multiple_buffering,
         placement=level.placement,
         code=level.code,

@@ -140,6 +140,7 @@ class Level(Part):
     ports: Size = 2
     read_bandwidth: Rate | None = None
     write_bandwidth: Rate | None = None
+    shared_bandwidth: Rate | None = None
     multiple_buffering: Size = 1
     placement: Placement = "even"
     code: LevelCode = "cache"

@@ -1,12 +1,13 @@
 """The architecture as a value: storage levels, outermost first, fanout axes, compute units, and constraints."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, prod
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from ..workloads import Fault
+from .bandwidth import Bandwidth, Kind
 from .loop_constraint import FREE, LoopConstraint
 
 # of a rate, an energy in pJ or an area that a file gives: no product that is reported overflows
@@ -81,6 +82,8 @@ class Storage(Component):
     ports: int = 2
     read_bandwidth: float | None = None  # words per cycle and instance; None: unbounded
     write_bandwidth: float | None = None
+    # of reads and writes together
+    shared_bandwidth: float | None = field(default=None, metadata={"later": True})
     multiple_buffering: int = 1  # usable capacity = capacity // this
     keep: frozenset[str] = frozenset()  # tensors that must be kept here
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
@@ -101,9 +104,16 @@ class Storage(Component):
         return self.memory or self.name
 
     @property
-    def limited(self) -> bool:
-        """Whether a bandwidth is given."""
-        return self.read_bandwidth is not None or self.write_bandwidth is not None
+    def bandwidths(self) -> tuple[Bandwidth, ...]:
+        """Those that are given."""
+        read, write, shared = self.read_bandwidth, self.write_bandwidth, self.shared_bandwidth
+        given: tuple[tuple[Kind, float | None], ...] = ("read", read), ("write", write), ("shared", shared)
+        return tuple(Bandwidth(kind, rate) for kind, rate in given if rate is not None)
+
+    def with_rates(self, changed: Callable[[float], float | None]) -> "Storage":
+        """Return the same with the rates of its bandwidths changed."""
+        rates: dict[str, Any] = {own.key: changed(own.rate) for own in self.bandwidths}
+        return replace(self, **rates)
 
     @property
     def usable_bits(self) -> int | None:

@@ -61,6 +61,8 @@ def machine(rng: np.random.Generator) -> dict[str, Any]:
             level["read_bandwidth"] = float(rng.choice([0.5, 1, 2, 3]))
         if rng.integers(0, 3) == 0:
             level["write_bandwidth"] = level.get("read_bandwidth", 1.0) if rng.integers(0, 2) else 1.5
+        if rng.integers(0, 4) == 0:
+            level["shared_bandwidth"] = float(rng.choice([1, 2, 4]))
         if rng.integers(0, 3):
             read, write = (float(rng.choice([0.5, 2, 13, 64])) for _ in range(2))
             update = write if rng.integers(0, 4) else read

@@ -48,6 +48,7 @@ def small_machines(draw, bandwidths=True):
             f"L{i}", "SRAM", fanout=axes, keep=frozenset(keep), temporal=loops,
             capacity_bits=16 * draw(st.integers(3, 40)) if i else None,
             read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])) if bandwidths else None,
+            shared_bandwidth=draw(st.sampled_from([None, None, None, 1.5])) if bandwidths else None,
         ))  # fmt: skip
         if draw(st.booleans()) and i:
             levels[i] = replace(levels[i], keep=TENSORS)
@@ -57,8 +58,13 @@ def small_machines(draw, bandwidths=True):
 def slowed(draw, arch):
     """A machine whose every level may be slow."""
     rate = st.sampled_from([None, 0.3, 0.7, 1.0, 2.5])
-    levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in arch.levels)
-    return replace(arch, levels=levels)
+    return replace(arch, levels=tuple(slow(draw, each, rate) for each in arch.levels))
+
+
+def slow(draw, level, rate):
+    """A level with bandwidths drawn by `rate`: of reads, of writes, of both together."""
+    rates = {f"{kind}_bandwidth": draw(rate) for kind in ("read", "write", "shared")}
+    return replace(level, **rates)
 
 
 @st.composite
@@ -117,7 +123,7 @@ def constrained_machines(draw):
             word_bits=draw(st.sampled_from([8, 16])), width_bits=draw(st.sampled_from([16, 64])),
             tensor_bits=draw(st.sampled_from([(), (), (("Z", 24), ("Outputs", 32)), (("A", 4),)])),
             multiple_buffering=draw(st.sampled_from([1, 1, 2])),
-            read_bandwidth=draw(bandwidth), write_bandwidth=draw(bandwidth),
+            read_bandwidth=draw(bandwidth), write_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth),
         ))  # fmt: skip
     return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
 
@@ -177,6 +183,7 @@ def uneven_spaces(draw, most=400):
             multiple_buffering=draw(st.sampled_from([1, 1, 2])),
             read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])),
             write_bandwidth=draw(st.sampled_from([None, None, None, 0.5])),
+            shared_bandwidth=draw(st.sampled_from([None, None, None, 0.7])),
             placement="even" if i == 2 and draw(st.booleans()) else "uneven",
         ))  # fmt: skip
     arch = Architecture("small", tuple(levels), Compute("MAC", "intmac"))

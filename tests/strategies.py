@@ -46,7 +46,8 @@ def machines(draw, most_levels=4, most_axes=2, bandwidths=False):
     for i in range(draw(st.integers(1, most_levels))):
         axes = tuple(Axis(f"a{i}{j}", 1 << 20) for j in range(draw(st.integers(0, most_axes))))
         limit = 1.0 if bandwidths else None
-        levels.append(Storage(f"L{i}", "SRAM", fanout=axes, read_bandwidth=limit, write_bandwidth=limit))
+        rates = {f"{kind}_bandwidth": limit for kind in ("read", "write", "shared")}
+        levels.append(Storage(f"L{i}", "SRAM", fanout=axes, **rates))
     return Architecture("random", tuple(levels), Compute("MAC", "intmac"))
 
 

@@ -28,14 +28,14 @@ _USED = {
     *_DEPTH,
     *_BANKS,
     *_PORTS,
-    *("entries", "sizeKB", "multiple_buffering", "read_bandwidth", "write_bandwidth", "bandwidth"),
+    *("entries", "sizeKB", "multiple_buffering"),
+    *("read_bandwidth", "write_bandwidth", "shared_bandwidth", "bandwidth"),
     *("instances", "meshX", "meshY", "technology"),
 }
 # Attributes that change Timeloop's counts, cycles or energies in ways that this model does not know, each with the
 # values that change nothing; an attribute without such values is always refused.
 _REFUSED: dict[str, tuple[object, ...]] = {
     "min_utilization": (0, 0.0),
-    "shared_bandwidth": (),
     "per_dataspace_bandwidth_consumption_scale": ({},),
     "network_fill_latency": (0,),
     "network_drain_latency": (0,),
@@ -216,6 +216,7 @@ def storage(reader: Reader, path: Keys, name: str, cls: str, attributes: Attribu
         ports=attributes.integer(*_PORTS) or 2,
         read_bandwidth=_positive(attributes, "read_bandwidth", read),
         write_bandwidth=_positive(attributes, "write_bandwidth", write),
+        shared_bandwidth=_positive(attributes, "shared_bandwidth", attributes.number("shared_bandwidth")),
         multiple_buffering=attributes.integer("multiple_buffering") or 1,
     )
 

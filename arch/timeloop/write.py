@@ -60,9 +60,7 @@ def storage_entry(level: Storage) -> Entry:
         words = level.capacity_bits // level.word_bits
         attributes |= {"depth": level.capacity_bits // row} if whole else {"entries": words}
     attributes |= {"n_banks": level.banks, "n_ports": level.ports}
-    for name in ("read_bandwidth", "write_bandwidth"):
-        if getattr(level, name) is not None:
-            attributes[name] = getattr(level, name)
+    attributes |= {bandwidth.key: bandwidth.rate for bandwidth in level.bandwidths}
     if level.multiple_buffering != 1:
         attributes["multiple_buffering"] = level.multiple_buffering
     unbounded = level.capacity_bits is None and "DRAM" not in level.cls  # only a DRAM may be

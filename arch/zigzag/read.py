@@ -254,10 +254,18 @@ def _level(name: str, memory: _Memory, outermost: bool, copies: int, word: int) 
 
 
 def _bandwidths(memory: _Memory, word: int) -> dict[str, Any]:
-    """The keys of a level for what all its ports move in a cycle, in words; without a key where some have no limit."""
+    """The keys of a level for what all its ports move in a cycle, in words; without a key where some have no limit.
+
+    A port for both serves its reads and writes in turn. Where there are no others, that is the one limit; where there
+    are none of these, reads and writes are limited apart.
+    """
+    kinds = {port.type for port in memory.ports}
+    sides = {"read_bandwidth": {"read", "read_write"}, "write_bandwidth": {"write", "read_write"}}
+    limits = sides if kinds != {"read_write"} else {}
+    limits |= {"shared_bandwidth": {"read", "write", "read_write"}} if "read_write" in kinds else {}
     bandwidths = {}
-    for key, kind in (("read_bandwidth", "read"), ("write_bandwidth", "write")):
-        ports = [port for port in memory.ports if port.type in (kind, "read_write")]
+    for key, serving in limits.items():
+        ports = [port for port in memory.ports if port.type in serving]
         if ports and all(_limited(port, memory) for port in ports):
             bandwidths[key] = sum(port.bandwidth_max for port in ports) / word
     return bandwidths

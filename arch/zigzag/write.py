@@ -31,8 +31,11 @@ def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collectio
 
 
 def _bandwidth_faults(level: Storage, compute: Compute) -> Iterator[str]:
-    """Bandwidths that are no whole bits of a port, or in other words than the MAC units have."""
-    for bandwidth in {limit for limit in (level.read_bandwidth, level.write_bandwidth) if limit is not None}:
+    """Bandwidths that are no whole bits of a port, or in other words than the MAC units have; and those of no ports."""
+    limits = _limits(level)
+    if "shared" in limits and len(limits) > 1:
+        yield f"{level.name}: a bandwidth of reads or writes below that of both together, which no ports have"
+    for bandwidth in set(limits.values()):
         if level.word_bits != compute.word_bits:
             rule = f"those of {compute.name} have {compute.word_bits}"
             yield f"{level.name}: a bandwidth in words of {level.word_bits} bits, {rule}"
@@ -40,13 +43,24 @@ def _bandwidth_faults(level: Storage, compute: Compute) -> Iterator[str]:
             yield f"{level.name}: a bandwidth of {bandwidth * level.word_bits:g} bits, ports have whole ones"
 
 
+def _limits(level: Storage) -> dict[str, float]:
+    """The bandwidths of a level by kind, without those that others imply."""
+    limits: dict[str, float] = {limit.kind: limit.rate for limit in level.bandwidths}
+    if "shared" in limits:
+        shared = limits.pop("shared")
+        limits = {kind: rate for kind, rate in limits.items() if rate < shared}
+        if len(limits) < 2 or sum(limits.values()) > shared:
+            limits["shared"] = shared
+    return limits
+
+
 def write_zigzag_accelerator(
     arch: Architecture, energies: Energies, mac_pj: float, kept: Mapping[str, Collection[str]]
 ) -> dict[str, Any]:
     """An architecture as an accelerator; `kept` are the tensors of each level. Raises ValueError for the rest.
 
-    Memories have one port for reads and writes, or one for each where they have different bandwidths; a port without a
-    bandwidth is as wide as an access and says so in its name. Constraints are left out.
+    A memory has one port for reads and writes where they share a bandwidth, or have none; else one for each. A port
+    without a bandwidth is as wide as an access and says so in its name. Constraints are left out.
     """
     if faults := _faults(arch, energies, kept):
         raise ValueError(f"{arch.name} cannot be written for ZigZag: {'; '.join(faults)}")
@@ -92,10 +106,11 @@ def _ports(level: Storage, operands: Sequence[str], serves: bool) -> Iterator[di
     """A port for reads and writes, or one for each; a name says where a reader would take it for the contrary."""
     inward, outward = {"I1": ["fh"], "I2": ["fh"], "O": ["fh", "fl"]}, {"I1": ["tl"], "I2": ["tl"], "O": ["tl", "th"]}
     both = {op: [*inward[op], *outward[op]] for op in operands}
-    kinds = [("rw_port_1", "read_write", level.read_bandwidth, both)]
-    if level.read_bandwidth != level.write_bandwidth:
-        kinds = [("r_port_1", "read", level.read_bandwidth, outward)]
-        kinds += [("w_port_1", "write", level.write_bandwidth, inward)]
+    limits = _limits(level)
+    kinds = [("rw_port_1", "read_write", limits.get("shared"), both)]
+    if "read" in limits or "write" in limits:
+        kinds = [("r_port_1", "read", limits.get("read"), outward)]
+        kinds += [("w_port_1", "write", limits.get("write"), inward)]
     for name, kind, bandwidth, ways in kinds:
         wide = level.width_bits if bandwidth is None else round(bandwidth * level.word_bits)
         yield {

@@ -46,15 +46,13 @@ def measure(case: Case) -> Json:
 
 
 def traffic_cycles(machine: str, layer: str) -> float:
-    """Cycles that DRAM takes to read every operand once, or to write every result once, whichever takes longer."""
+    """Cycles that DRAM takes at least to read every operand once, and to write every result once."""
     workload = load_workload(spec(layer))
     assert isinstance(workload, Workload)
     dram = load_arch(spec(machine)).levels[0]
-    assert dram.read_bandwidth is not None
-    assert dram.write_bandwidth is not None
     read = sum(workload.tensor_words(tensor) for tensor in workload.tensors if not tensor.output)
     written = sum(workload.tensor_words(tensor) for tensor in workload.tensors if tensor.output)
-    return max(read / dram.read_bandwidth, written / dram.write_bandwidth)
+    return max(limit.of(read, written) / limit.rate for limit in dram.bandwidths)
 
 
 def rows(lines: Sequence[Line], known: Known) -> list[Row]:

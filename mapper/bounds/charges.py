@@ -6,14 +6,14 @@ a word's first update needs no read. Where wires cost energy, a word that a pare
 the array below, and for those below each level that it passes between the two, as that level does not keep the tensor.
 Where drained words are read, a child reads each word of an output that it receives, or begins, once: to move it up.
 
-A level with a bandwidth has a Flow for its reads and one for its writes: of each Charge in it the figure is cycles per
-word at the busiest instance, which moves no less than the mean over the active instances.
+A level has a Flow for each of its bandwidths, of reads, of writes or of both: of each Charge in it the figure is cycles
+per word at the busiest instance, which moves no less than the mean over the active instances.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...arch import Architecture
+from ...arch import Architecture, Bandwidth
 from ...energy import EnergyTable
 from ...workloads import Tensor, Workload
 from ..mapping import Bools, keeper_pairs
@@ -73,56 +73,53 @@ def _hop_pj(arch: Architecture, costs: Charges, tensor: Tensor, level: int) -> f
 
 @dataclass(frozen=True, eq=False)
 class Flow:
-    """The words that a memory reads or writes, as charges in cycles."""
+    """The words that a bandwidth of a memory limits, as charges in cycles."""
 
     name: str
     charges: tuple[MovementCost, ...]
+    words: tuple[int, ...]  # that pass for each word that a charge moves: 2 where it is read and written
     levels: range  # of the memory: one, or a stack
-    reads: bool  # else writes
-    bandwidth: float
+    bandwidth: Bandwidth
 
 
 def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | None = None) -> list[Flow]:
-    """List reads and writes of each memory with a bandwidth, for the tensors kept by `keep` # (level, tensor)."""
+    """List what each bandwidth of a memory limits, for the tensors kept by `keep` # (level, tensor)."""
     drains = costs is not None and costs.drain_reads
-    charges_by_flow: dict[tuple[int, str], list[MovementCost]] = {}
+    by_flow: dict[tuple[int, Bandwidth], list[tuple[MovementCost, int]]] = {}
     stacks = {level: levels for levels in arch.stacks for level in levels}
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            for level, kind, charge in _timed(arch, tensor, parent, child, drains):
-                charges_by_flow.setdefault((stacks[level].start, kind), []).append(charge)
-    rates = [(level.read_bandwidth, level.write_bandwidth) for level in arch.levels]
-    names = [level.of_memory for level in arch.levels]
+            for level, bandwidth, charge, words in _timed(arch, tensor, parent, child, drains):
+                by_flow.setdefault((stacks[level].start, bandwidth), []).append((charge, words))
     return [
-        Flow(f"{names[level]}.{kind}", tuple(flow_charges), stacks[level], kind == "reads", rate)
-        for (level, kind), flow_charges in charges_by_flow.items()
-        if (rate := rates[level][kind == "writes"]) is not None
+        Flow(
+            name=f"{arch.levels[level].of_memory}.{bandwidth.words}",
+            charges=tuple(charge for charge, _ in timed),
+            words=tuple(words for _, words in timed),
+            levels=stacks[level],
+            bandwidth=bandwidth,
+        )
+        for (level, bandwidth), timed in by_flow.items()
     ]
 
 
 def _timed(
     arch: Architecture, tensor: Tensor, parent: int, child: int, drains: bool
-) -> Iterator[tuple[int, str, MovementCost]]:
-    """List what takes time at two neighbouring keepers of a tensor: the level, whether it reads or writes, the charge.
+) -> Iterator[tuple[int, Bandwidth, MovementCost, int]]:
+    """List what takes time at two neighbouring keepers of a tensor: the level, its bandwidth, the charge, and how many
+    words pass for each that the charge moves.
 
-    With `drains` a child reads an output to move it up.
+    The parent reads each word, and writes that of an output; it need not read what has not begins. The child writes
+    each, but what has not begins, and with `drains` reads an output to move it up.
     """
-    storage = arch.levels[parent]
-    if storage.read_bandwidth is not None:
-        cycles = 1 / storage.read_bandwidth
-        first = cycles if tensor.begins_empty else 0.0
-        yield parent, "reads", MovementCost(tensor, child, parent, cycles, first, mean=True)
-    if storage.write_bandwidth is not None and tensor.output:
-        yield parent, "writes", MovementCost(tensor, child, parent, 1 / storage.write_bandwidth, mean=True)
-    if child == len(arch.levels):
-        return
-    below = arch.levels[child]
-    if below.write_bandwidth is not None:
-        cycles = 1 / below.write_bandwidth
-        first = cycles if tensor.begins_empty else 0.0
-        yield child, "writes", MovementCost(tensor, child, None, cycles, first, mean=True)
-    if drains and tensor.output and below.read_bandwidth is not None:
-        yield child, "reads", MovementCost(tensor, child, None, 1 / below.read_bandwidth, mean=True)
+    first = int(tensor.begins_empty)
+    ends = (parent, (1, int(tensor.output)), (first, 0)), (child, (int(drains and tensor.output), 1), (0, first))
+    for level, moved, begins in ends[: 1 if child == len(arch.levels) else 2]:
+        for bandwidth in arch.levels[level].bandwidths:
+            if words := bandwidth.of(*moved):
+                of, cycles = parent if level == parent else None, 1 / bandwidth.rate
+                saved = bandwidth.of(*begins) * cycles
+                yield level, bandwidth, MovementCost(tensor, child, of, words * cycles, saved, mean=True), words
 
 
 def distribution_cost(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> MovementCost:

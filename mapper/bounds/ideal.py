@@ -79,7 +79,7 @@ class _Least:
         return [i for i, storage in enumerate(self.arch.levels) if i == home or tensor.name in storage.keep]
 
     def cycles(self, level: int) -> int:
-        """The least cycles that the bandwidths of a level leave: reads and writes go on at the same time."""
+        """The least cycles that the bandwidths of a level leave."""
         storage, reads, writes = self.arch.levels[level], 0, 0
         for tensor in self.workload.tensors:
             if level in self.kept(tensor):
@@ -87,10 +87,9 @@ class _Least:
                 reads += touched if not tensor.output or (inner and self.drain_reads) else 0
                 writes += touched if inner or tensor.output else 0
         cycles = [0]
-        for words, bandwidth in ((reads, storage.read_bandwidth), (writes, storage.write_bandwidth)):
-            if bandwidth is not None:
-                many, of_cycles = rate(bandwidth)
-                cycles.append(ceil(words * of_cycles / (Fraction(many) * self.arch.instances(level))))
+        for bandwidth in storage.bandwidths:
+            (many, of_cycles), words = rate(bandwidth.rate), bandwidth.of(reads, writes)
+            cycles.append(ceil(words * of_cycles / (Fraction(many) * self.arch.instances(level))))
         return max(cycles)
 
     def tensor_pj(self, tensor: Tensor) -> float:

@@ -79,10 +79,8 @@ def _buffers(limits: _Limits) -> Iterator[Change]:
 
 def _bandwidths(limits: _Limits) -> Iterator[Change]:
     for i, level in enumerate(limits.arch.levels):
-        if level.read_bandwidth is not None:
-            yield _level(limits, i, f"read bandwidth of {level.name} x2", read_bandwidth=2 * level.read_bandwidth)
-        if level.write_bandwidth is not None:
-            yield _level(limits, i, f"write bandwidth of {level.name} x2", write_bandwidth=2 * level.write_bandwidth)
+        for own in level.bandwidths:
+            yield _level(limits, i, f"{own.kind} bandwidth of {level.name} x2", **{own.key: 2 * own.rate})
 
 
 def _kept(limits: _Limits) -> Iterator[Change]:

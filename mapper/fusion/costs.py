@@ -152,8 +152,7 @@ def outer_words(mapped: Mapped) -> dict[str, int]:
 
 
 def transfer_cycles(transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool) -> int:
-    """Compute the cycles that the words of kept tensors take together: the most that a bandwidth of one level, in one
-    direction, asks for."""
+    """Compute the cycles that the words of kept tensors take together: the most that a bandwidth asks for."""
     flows = transfer_flows(transfers, outer, keeper, drain_reads=drain_reads)
     return max((int(-(-words * cycles // many)) for words, (many, cycles) in flows), default=0)
 
@@ -162,10 +161,11 @@ def transfer_flows(
     transfers: Sequence[Transfer], outer: Storage, keeper: Storage, *, drain_reads: bool
 ) -> list[tuple[int, tuple[float, int]]]:
     """List the words of kept tensors that pass each bandwidth together, and the bandwidth: words in so many cycles."""
-    flows = (
-        (outer.read_bandwidth, sum(own.reads for own in transfers)),
-        (outer.write_bandwidth, sum(own.updates for own in transfers)),
-        (keeper.read_bandwidth, sum(own.drains for own in transfers) if drain_reads else 0),
-        (keeper.write_bandwidth, sum(own.fills for own in transfers)),
-    )
-    return [(words, rate(bandwidth)) for bandwidth, words in flows if bandwidth is not None]
+    reads, updates = sum(own.reads for own in transfers), sum(own.updates for own in transfers)
+    drains, fills = sum(own.drains for own in transfers) if drain_reads else 0, sum(own.fills for own in transfers)
+    moved = (outer, reads, updates), (keeper, drains, fills)
+    return [
+        (bandwidth.of(read, written), rate(bandwidth.rate))
+        for level, read, written in moved
+        for bandwidth in level.bandwidths
+    ]

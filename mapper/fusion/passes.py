@@ -41,10 +41,10 @@ class Pass:
         return share * (self.reads * figures.read_pj + self.writes * written)
 
     def cycles(self, arch: Architecture, words: int) -> int:
-        """Compute the cycles of so many places: the slower of both directions."""
-        level = arch.levels[self.level]
-        flows = ((level.read_bandwidth, self.reads * words), (level.write_bandwidth, self.writes * words))
-        return max(cycles_of(moved, bandwidth) for bandwidth, moved in flows)
+        """Compute the cycles of so many places: the most that a bandwidth asks for."""
+        limits = arch.levels[self.level].bandwidths
+        moved = self.reads * words, self.writes * words
+        return max((cycles_of(limit.of(*moved), limit.rate) for limit in limits), default=0)
 
 
 def passes(group: Group, keeper: int, stage: int, *, accumulates: bool, output_kept: bool) -> list[Pass]:

@@ -99,7 +99,7 @@ def evaluate(
     level_cycles = bandwidth_cycles(nest, counts)
     cycles = counts.cycles
     for level, storage in enumerate(arch.levels):
-        if storage.limited:
+        if storage.bandwidths:
             cycles = xp.maximum(cycles, level_cycles[:, level])
     energy = level_energies(nest, counts, table)
     compute = workload.macs * table.compute.mac_pj(workload)
@@ -154,18 +154,15 @@ def interconnect_energies(batch: Mappings, crossings: Numbers, options: Charges)
 
 
 def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
-    """Cycles each memory's busiest instance needs for its words, reads and writes apart. # (mapping, level)"""
+    """Cycles each memory's busiest instance needs for its words, at its bandwidths side by side. # (mapping, level)"""
     batch, xp, columns = nest.batch, nest.xp, list[Numbers]()
     for levels in batch.arch.stacks:
         storage = batch.arch.levels[levels[0]]
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
-        for bandwidth, words in (
-            (storage.read_bandwidth, counts.origin_reads),
-            (storage.write_bandwidth, counts.origin_writes),
-        ):
-            if bandwidth is not None:
-                of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
-                cycles = xp.maximum(cycles, transfer_cycles(of_all, bandwidth))
+        for bandwidth in storage.bandwidths:
+            words = bandwidth.of(counts.origin_reads, counts.origin_writes)
+            of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
+            cycles = xp.maximum(cycles, transfer_cycles(of_all, bandwidth.rate))
         columns += [cycles] * len(levels)
     return nest.together(columns, len(columns))
 

@@ -119,7 +119,7 @@ def least_counts(batch: Mappings, counts: Counts) -> Counts:
                 continue
             flagged = columns.spread(~read.exact())
             reads[parent, v] = nest.xp.where(flagged, columns.spread(read.least_words()), reads[parent, v])
-            if batch.arch.levels[parent].limited:
+            if batch.arch.levels[parent].bandwidths:
                 least = columns.spread(replace(read, origin=True).least_words())
                 origin_reads[parent] = origin_reads[parent] + nest.xp.where(flagged, least, nest.zeros())
     bounded = nest.together([*reads.values()], *shape)
@@ -213,7 +213,7 @@ def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exa
     """The same for the spatial origin, at levels with a bandwidth."""
     nest = columns.nest
     levels = nest.batch.arch.levels
-    if levels[parent].limited:
+    if levels[parent].bandwidths:
         moved = DataMovement(nest, tensor, child, parent=parent, origin=True).words()
         if tensor.output:
             columns.add("origin_writes", (parent,), moved)
@@ -221,7 +221,7 @@ def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exa
         else:
             columns.add("origin_reads", (parent,), moved)
             columns.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
-    if child < nest.levels and levels[child].limited:
+    if child < nest.levels and levels[child].bandwidths:
         filled = DataMovement(nest, tensor, child, origin=True).words()
         columns.add("origin_writes", (child,), filled - _first(nest, tensor, child, origin=True))
         if tensor.output:

@@ -45,10 +45,10 @@ def _scales(arch: Architecture, workload: Workload) -> Iterable[float]:
         # a cycle for each word of each tile, the tiles at full size: of each dim less than twice its size
         yield (arch.systolic.rows + 1) * 2 ** len(workload.dims) + arch.systolic.skew
     for level in arch.levels:
-        for bandwidth in (level.read_bandwidth, level.write_bandwidth):
-            if bandwidth is not None:
-                words, cycles = rate(bandwidth)
-                yield from (cycles, cycles / words)
+        for bandwidth in level.bandwidths:
+            words, cycles = rate(bandwidth.rate)
+            most = bandwidth.of(1, 1)  # reads and writes together are twice as many at most
+            yield from (most * cycles, most * cycles / words)
         if (level.capacity_bits or 0) >= HELD:
             yield from (level.bits(tensor.name, tensor.word_bits) for tensor in workload.tensors)
 

@@ -71,7 +71,7 @@ def _corrected(counts: Counts, batch: MappingBatch) -> Counts:
             if not counts.inexact[0, parent, v]:
                 continue
             reads[0, parent, v] = words(batch, tensor, parent, child)
-            if batch.arch.levels[parent].limited:
+            if batch.arch.levels[parent].bandwidths:
                 origin_reads[0, parent] += words(batch, tensor, parent, child, origin=True)
     none = np.zeros_like(counts.inexact), 0 * counts.origin_inexact
     return replace(counts, reads=reads, origin_reads=origin_reads, inexact=none[0], origin_inexact=none[1])

@@ -39,16 +39,18 @@ class Movement:
         return sum(flow.energy_pj(arch, energies) for flow in self.flows)
 
     def cycles(self, arch: Architecture) -> int:
-        """Compute its cycles: the most that a bandwidth of a level, in one direction, asks for."""
-        words: dict[tuple[int, bool], int] = {}
+        """Compute its cycles: the most that a bandwidth of a level asks for."""
+        words: dict[int, list[int]] = {}  # by level: read, written
         for flow in self.flows:
-            words[flow.level, flow.written] = words.get((flow.level, flow.written), 0) + flow.words
-        return max((cycles_of(moved, _bandwidth(arch, *key)) for key, moved in words.items()), default=0)
-
-
-def _bandwidth(arch: Architecture, level: int, written: bool) -> float | None:  # noqa: FBT001
-    own = arch.levels[level]
-    return own.write_bandwidth if written else own.read_bandwidth
+            words.setdefault(flow.level, [0, 0])[flow.written] += flow.words
+        return max(
+            (
+                cycles_of(bandwidth.of(*moved), bandwidth.rate)
+                for level, moved in words.items()
+                for bandwidth in arch.levels[level].bandwidths
+            ),
+            default=0,
+        )
 
 
 def movements(placed: PlacedPart, arch: Architecture, *, drain_reads: bool) -> list[Movement]:

@@ -50,15 +50,12 @@ class Cores:
     def _shared(self, level: Storage, number: int) -> Storage:
         """The share of a memory that so many cores have."""
 
-        def share(bandwidth: float | None) -> float | None:
-            if bandwidth is None:
-                return None
+        def share(bandwidth: float) -> float:
             words, cycles = rate(bandwidth)  # one core of three has 0.1 of 0.3, and not the float below it
             return float(Fraction(words) * number / (cycles * self.axis.size))
 
         bits = None if level.capacity_bits is None else level.capacity_bits * number // self.axis.size
-        reads, writes = share(level.read_bandwidth), share(level.write_bandwidth)
-        return replace(level, capacity_bits=bits, read_bandwidth=reads, write_bandwidth=writes)
+        return replace(level.with_rates(share), capacity_bits=bits)
 
 
 def why_no_chain(graph: Graph) -> list[str]:

@@ -121,7 +121,7 @@ class LeafEvaluator:
         for i in self.incumbents.promising(costs.energy_pj, costs.cycles).tolist():
             self.offer(batch.take([i]))
         # where a bandwidth binds another order may need fewer cycles, unless none can
-        limited = any(level.limited for level in self.task.space.arch.levels)
+        limited = any(level.bandwidths for level in self.task.space.arch.levels)
         least = costs.counts.cycles
         if limited and (~costs.exact | (costs.cycles > least)).any():
             chosen = rows[valid]

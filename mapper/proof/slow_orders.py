@@ -157,17 +157,15 @@ class SlowOrders:
                 pj = float(np.broadcast_to(word_pj(self.mapping, charge), 1)[0])
                 yield _Moved(0, pj, charge, False, steps(charge, False))
         for i, flow in enumerate(self.flows, 1):
-            for charge in flow.charges:
+            for charge, words in zip(flow.charges, flow.words, strict=True):
                 if charge.child < levels:
-                    yield _Moved(i, 1.0, charge, True, steps(charge, True))
+                    yield _Moved(i, float(words), charge, True, steps(charge, True))
 
     def _own_point(self) -> Floats:
         """The point of the mapping's own order. # (coordinate,)"""
         counts, cycles = self.costs.counts, float(self.costs.cycles[0])
-        words = [
-            (counts.origin_reads if flow.reads else counts.origin_writes)[0, list(flow.levels)].sum()
-            for flow in self.flows
-        ]
+        moved = [flow.bandwidth.of(counts.origin_reads, counts.origin_writes) for flow in self.flows]
+        words = [own[0, list(flow.levels)].sum() for own, flow in zip(moved, self.flows, strict=True)]
         return np.array([float(self.costs.energy_pj[0]) - self.leak * cycles, *map(float, words)])
 
     def _level(self, level: int) -> _Level:
@@ -237,13 +235,13 @@ class _Search:
         """Compute energy and cycles of points. # (point,) each"""
         cycles = np.full(len(points), self.least_cycles)
         for i, flow in enumerate(self.of.flows, 1):
-            words, of_cycles = rate(flow.bandwidth)
+            words, of_cycles = rate(flow.bandwidth.rate)
             cycles = np.maximum(cycles, np.ceil(points[:, i] * of_cycles / words * (1 - SAFE)))
         return points[:, 0] + self.of.leak * cycles, cycles
 
     def _floor(self, most: Floats) -> Floats:
         """Return the words up to which a flow does not bind if `most` are added; none of the energy. # (coordinate,)"""
-        free = [rate(flow.bandwidth) for flow in self.of.flows]
+        free = [rate(flow.bandwidth.rate) for flow in self.of.flows]
         return np.array([-np.inf, *(self.least_cycles * words / cycles for words, cycles in free)]) - most
 
     def _of_level(self, level: _Level, start: Floats, floor: Floats) -> tuple[Floats, Ints]:

@@ -125,7 +125,7 @@ def _interconnect_line(a: Result, b: Result, unit: str, size: float) -> Iterator
 def _level_cycles(a: Result, b: Result) -> Iterator[tuple[str, int, int]]:
     """Yield name and cycles in A and in B of each level with a bandwidth."""
     for i, level in enumerate(a.arch.levels):
-        if level.limited:
+        if level.bandwidths:
             yield level.name, *(int(_mapping(result)[1].level_cycles[0, i]) for result in (a, b))  # type: ignore[misc]
 
 

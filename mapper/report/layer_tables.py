@@ -74,7 +74,7 @@ def _shares(layers: Layers, every: bool) -> TextTable:
 def bound_words(result: Result) -> str:
     """What bounds the cycles of a layer, in few words: `compute`, `DRAM reads`, `buffer writes`."""
     limits = binding(result.arch, result.valid_costs)
-    return ", ".join(f"{limit.level} {limit.direction}s" for limit in limits) or COMPUTE
+    return ", ".join(f"{limit.level} {limit.bandwidth.words}" for limit in limits) or COMPUTE
 
 
 def _gap(result: Result) -> str:

@@ -10,7 +10,7 @@ from .result import Result
 class RooflinePoint:
     """What a result does per cycle, and what keeps it from more."""
 
-    intensity: float  # MACs per word that the outermost level reads, or writes: the direction that takes longer
+    intensity: float  # MACs per word that the outermost level reads, writes, or both: what takes longest
     macs_per_cycle: float
     binds: str  # the outermost level whose bandwidth sets the cycles, or the compute units
 
@@ -22,8 +22,7 @@ def roofline_point(result: Result) -> RooflinePoint:
         raise ValueError(f"no valid mapping of {result.workload.name} was found, so it has no costs")
     outer, counts = result.arch.levels[0], costs.counts
     words = [float(counts.reads[0, 0].sum()), float((counts.fills + counts.updates)[0, 0].sum())]  # of one instance
-    rates = (outer.read_bandwidth, outer.write_bandwidth)
-    limited = [(number / rate, number) for number, rate in zip(words, rates, strict=True) if rate]
+    limited = [(number / limit.rate, number) for limit in outer.bandwidths if (number := limit.of(*words))]
     limits = binding(result.arch, costs)
     return RooflinePoint(
         result.macs / (max(limited)[1] if limited else max(words)),

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from ...arch import CAPACITIES, ComputeUnit, Fanout, Level
+from ...arch import CAPACITIES, ComputeUnit, Level
 from ...workloads import Document, Keys
 
 
@@ -52,9 +52,9 @@ def _below(text: str, keys: Keys, model: type[BaseModel], data: Mapping[str, Any
         inner = _section(field.annotation)
         if name == "name":
             continue
-        if inner is Fanout:
-            for index, axis in _named(data.get(name)):
-                yield from _below(f"{path}.{axis['name']}", (*field_keys, index), Fanout, axis)
+        if inner is not None and typing.get_origin(field.annotation) is tuple:
+            for index, entry in _named(data.get(name)):
+                yield from _below(f"{path}.{entry['name']}", (*field_keys, index), inner, entry)
         elif inner is not None:
             yield from _below(path, field_keys, inner, _mapping(data.get(name)))
         elif name in ("attributes", "tensor_bits"):

@@ -62,8 +62,8 @@ def test_instances(name, instances):
 def test_machines_with_bandwidths_differ_in_nothing_else(name):
     """Each is the machine of its name, with a DRAM that is slow both ways."""
     plain, slow = load_arch(name), load_arch(f"{name}_bandwidth")
-    assert all(level.limited for level in slow.levels[:1])
-    assert not any(level.limited for level in plain.levels)
+    assert all(level.bandwidths for level in slow.levels[:1])
+    assert not any(level.bandwidths for level in plain.levels)
     unlimited = tuple(replace(level, read_bandwidth=None, write_bandwidth=None) for level in slow.levels)
     assert (unlimited, slow.compute) == (plain.levels, plain.compute)
 

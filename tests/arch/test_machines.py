@@ -54,7 +54,7 @@ def test_diannao_does_what_its_abstract_says():
 def test_bandwidths_and_energies_are_there(name):
     """Memories before the MACs have bandwidths, every component has energies."""
     arch = load_arch(name)
-    assert arch.levels[1].limited
+    assert arch.levels[1].bandwidths
     table = energy_table(arch)
     assert all(level.read_pj > 0 for level in table.levels[1:])
     assert table.compute.compute_pj > 0

@@ -198,7 +198,7 @@ def test_a_cluster_shares_one_access(written):
 @pytest.mark.parametrize(
     ("attributes", "part"),
     [
-        ("depth: 4, shared_bandwidth: 2", "shared_bandwidth is not supported"),
+        ("depth: 4, shared_bandwidth: 0", "must be over 0"),
         ("depth: 4, min_utilization: 0.5", "min_utilization is not supported"),
         ("depth: 4, network_read: noc", "network_read is not supported"),
         ("depth: 4, network_type: 'M:N'", "network_type is not supported"),
@@ -251,7 +251,7 @@ def test_refused_trees(text, part):
 
 def test_every_fault_at_once():
     """Three faults in three places give three messages in one go."""
-    text = flat("depth: x, shared_bandwidth: 1", cls="regfiel")
+    text = flat("depth: x, vector_access_energy: 1", cls="regfiel")
     assert len(faults(text.replace("class: regfiel", "class: SRAM").replace("class: mac", "class: nic"))) == 3
 
 
@@ -405,6 +405,7 @@ def machines(draw):
                 width_bits=word * block,
                 banks=draw(st.integers(1, 4)),
                 read_bandwidth=draw(st.sampled_from([None, 2.0])),
+                shared_bandwidth=draw(st.sampled_from([None, 2.5])),
                 multiple_buffering=draw(st.integers(1, 2)),
                 fanout=tuple(Axis(f"a{number}{at}", draw(st.integers(2, 5)), mesh) for at, mesh in enumerate(meshes)),
             )

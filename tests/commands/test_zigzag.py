@@ -1,6 +1,7 @@
 """ZigZag's files: written and read back with the same counts, read with every fault, by both commands."""
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
+from ruby_map.arch.zigzag.write import write_zigzag_accelerator
 from ruby_map.mapper.commands.ruby_export import main as export
 from ruby_map.mapper.commands.ruby_import import main as ruby_import
 from ruby_map.mapper.commands.ruby_map import main as ruby_map
@@ -130,8 +132,51 @@ def test_an_accelerator_becomes_an_architecture(tmp_path):
     energies = dict(register.attribute("energy"))
     assert energies["read_pj"] == 1.5 / 4  # of four copies, each with a share
     assert (register.multiple_buffering, register.capacity_bits, register.width_bits) == (2, 4096, 64)
-    assert machine.levels[1].read_bandwidth == 8
+    assert [(limit.kind, limit.rate) for limit in machine.levels[1].bandwidths] == [("shared", 8)]
     assert run(ruby_map, out, "alexnet/conv3", "--quick").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("ports", "limits"),
+    [
+        ({"read": 64, "write": 32}, {"read": 8, "write": 4}),
+        ({"read": 64, "read_write": 16}, {"read": 10, "write": 2, "shared": 10}),
+        ({"read": 64, "write": 32, "read_write": 16}, {"read": 10, "write": 6, "shared": 14}),
+    ],
+)
+def test_a_port_for_both_is_shared(tmp_path, ports, limits):
+    """ZigZag lets what passes a port take turns: reads and writes wait for each other there alone."""
+    of_kinds = [PORT | {"name": f"{kind}_1", "type": kind, "bandwidth_max": bits} for kind, bits in ports.items()]
+    path = put(tmp_path / "a.yaml", changed(("memories", "sram", "ports"), of_kinds))
+    done = run(ruby_import, path, "--mapping", put(tmp_path / "m.yaml", SPREAD), "--out", tmp_path / "arch.yaml")
+    assert done.exit_code == 0, done.output
+    sram = load_arch(str(tmp_path / "arch.yaml")).levels[1]
+    assert {limit.kind: limit.rate for limit in sram.bandwidths} == limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "ports"),
+    [
+        ({"shared": 4}, {"read_write": 32}),
+        ({"shared": 4, "read": 6}, {"read_write": 32}),
+        ({"shared": 4, "read": 2, "write": 1}, {"read": 16, "write": 8}),
+        ({"read": 4, "write": 4}, {"read": 32, "write": 32}),
+    ],
+)
+def test_bandwidths_become_ports(tmp_path, limits, ports):
+    """One port where reads and writes take turns; limits that others imply are left out."""
+    arch = load_arch("toy_6pe")
+    rates = {f"{kind}_bandwidth": rate for kind, rate in limits.items()}
+    level = replace(arch.levels[0], word_bits=8, **rates)
+    arch = replace(arch, levels=(level, *arch.levels[1:]), compute=replace(arch.compute, word_bits=8))
+    kept = {own.name: {"Inputs", "Weights", "Outputs"} for own in arch.levels}
+    written = write_zigzag_accelerator(arch, {own.name: (1.0, 1.0, 1.0) for own in arch.levels}, 1.0, kept)
+    assert {port["type"]: port["bandwidth_max"] for port in written["memories"][level.name]["ports"]} == ports
+    smaller = replace(
+        arch, levels=(replace(level, shared_bandwidth=4.0, read_bandwidth=2.0, write_bandwidth=None), *arch.levels[1:])
+    )
+    with pytest.raises(ValueError, match="below that of both together"):
+        write_zigzag_accelerator(smaller, {own.name: (1.0, 1.0, 1.0) for own in arch.levels}, 1.0, kept)
 
 
 def changed(path, value):

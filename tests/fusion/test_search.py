@@ -42,7 +42,7 @@ def families(draw):
     bandwidth = st.sampled_from([None, None, None, 1.0])
     room = 16 * draw(st.integers(4, 60))
     levels = (
-        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth)),
+        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
         Storage("L1", "SRAM", capacity_bits=room, fanout=axes, write_bandwidth=draw(bandwidth)),
     )
     arch = Architecture("m", levels, Compute("MAC", "intmac"))

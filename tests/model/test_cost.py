@@ -164,7 +164,8 @@ def test_more_bandwidth_never_adds_cycles(batch, bandwidth, times):
     """Raising every bandwidth leaves cycles equal or fewer, and never below compute."""
 
     def cycles(words):
-        levels = tuple(dataclasses.replace(x, read_bandwidth=words, write_bandwidth=words) for x in batch.arch.levels)
+        rates = {"read_bandwidth": words, "write_bandwidth": words, "shared_bandwidth": 1.5 * words}
+        levels = tuple(dataclasses.replace(x, **rates) for x in batch.arch.levels)
         arch = dataclasses.replace(batch.arch, levels=levels)
         return evaluate(dataclasses.replace(batch, arch=arch), table(arch)).cycles[0]
 

@@ -81,7 +81,8 @@ def costed(draw):
     """A nest of any kind on a machine with any bandwidths."""
     arch = draw(machines())
     limits = [
-        {name: draw(st.sampled_from(RATES)) for name in ("read_bandwidth", "write_bandwidth")} for _ in arch.levels
+        {name: draw(st.sampled_from(RATES)) for name in ("read_bandwidth", "write_bandwidth", "shared_bandwidth")}
+        for _ in arch.levels
     ]
     levels = tuple(replace(level, **each) for level, each in zip(arch.levels, limits, strict=True))
     return draw(mappings(arch=st.just(replace(arch, levels=levels))))
@@ -273,9 +274,9 @@ def test_the_largest_is_not_far_off():
 
 @st.composite
 def large(draw):
-    """A window with figures of up to 2^53, most of them near that."""
+    """A window with figures of up to 2^52, most of them near that: a level may read and write twice as many."""
     p, r, b, m = (draw(st.integers(2, 1000)) for _ in "PRBM")
-    most = (HELD // (m * p * r) - 3) // 3 - b
+    most = (HELD // 2 // (m * p * r) - 3) // 3 - b
     return window(p, r, draw(st.integers(most - most // 8, most)), b, m)
 
 
@@ -295,6 +296,8 @@ def test_where_figures_are_exact():
     assert [figures_exact(machine(), one) for one in (fits, more)] == [True, False]
     assert not figures_exact(machine(read_bandwidth=0.1), fits)
     assert figures_exact(machine(read_bandwidth=100.0), fits)
+    assert not figures_exact(machine(shared_bandwidth=100.0), fits)
+    assert figures_exact(machine(shared_bandwidth=100.0), matmul(2**17, 2**17, 2**16))
     assert figures_exact(machine(capacity_bits=HELD - 1), fits)
     assert not figures_exact(machine(capacity_bits=HELD), fits)
     assert figures_exact(machine(capacity_bits=HELD), matmul(64, 64, 64))

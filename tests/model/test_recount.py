@@ -34,6 +34,7 @@ def machine(*axes, bandwidth=1.0):
             fanout=tuple(Axis(f"a{i}{j}", 1 << 20) for j in range(n)),
             read_bandwidth=bandwidth,
             write_bandwidth=bandwidth,
+            shared_bandwidth=bandwidth,
         )
         for i, n in enumerate(axes)
     )

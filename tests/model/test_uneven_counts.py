@@ -54,7 +54,7 @@ def test_counts_equal_the_executor(problem):
         for name in ("cycles", "reads", "fills", "updates", "tile_words"):
             assert (getattr(own, name) == getattr(truth, name)).all(), name
         for level, storage in enumerate(batch.arch.levels):
-            if storage.limited:
+            if storage.bandwidths:
                 assert own.origin_reads[0, level] == truth.origin_reads[0, level]
                 assert own.origin_writes[0, level] == truth.origin_writes[0, level]
 

@@ -85,11 +85,16 @@ def test_27_columns_of_output_on_14_columns_of_elements():
 
 
 @settings(deadline=None, max_examples=80)
-@given(mappings(arch=machines(bandwidths=True)), st.floats(0.01, 100), st.booleans())
-def test_no_point_is_above_the_roofline(batch, rate, both):
+@given(
+    mappings(arch=machines(bandwidths=True)),
+    st.floats(0.01, 100),
+    st.sampled_from([("read",), ("read", "write"), ("shared",), ("write", "shared")]),
+)
+def test_no_point_is_above_the_roofline(batch, rate, kinds):
     """MACs per cycle stay below the peak and below intensity x bandwidth, on which a point bound by that level lies."""
     batch = fitted(batch, 0)
-    outer = replace(batch.arch.levels[0], read_bandwidth=rate, write_bandwidth=rate if both else None)
+    rates = {f"{kind}_bandwidth": rate if kind in kinds else None for kind in ("read", "write", "shared")}
+    outer = replace(batch.arch.levels[0], **rates)
     batch = replace(batch, arch=replace(batch.arch, levels=(outer, *batch.arch.levels[1:])))
     found = result(batch)
     point = roofline_point(found)

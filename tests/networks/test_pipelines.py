@@ -21,6 +21,7 @@ from ruby_map.mapper.problem import OBJECTIVES, Charges
 
 from ..conftest import DEEP
 from ..fusion.test_search import front_of, points_of
+from ..small_problems import slow
 from .networks import network_of
 
 
@@ -113,8 +114,8 @@ def machines(draw):
     only = st.sampled_from([LoopConstraint(dims=("M",)), LoopConstraint(dims=("N",)), LoopConstraint()])
     cores = Axis("core", draw(st.sampled_from([2, 3])), constraint=draw(only))
     levels = (
-        Storage("L0", "DRAM", read_bandwidth=draw(rate), write_bandwidth=draw(rate)),
-        Storage("L1", "SRAM", capacity_bits=16 * draw(st.integers(12, 60)), fanout=(cores,), read_bandwidth=draw(rate)),
+        slow(draw, Storage("L0", "DRAM"), rate),
+        slow(draw, Storage("L1", "SRAM", capacity_bits=16 * draw(st.integers(12, 60)), fanout=(cores,)), rate),
         Storage("L2", "regfile", capacity_bits=16 * draw(st.integers(3, 8)), fanout=(Axis("mac", 1),)),
     )
     if draw(st.booleans()):

@@ -41,7 +41,7 @@ def test_each_layer_says_what_bounds_it_and_its_gap(network):
         told = result_json(result)
         limits = binding(result.arch, result.valid_costs)
         assert told["bound_by"] == bound_text(limits)
-        assert cells["bound by"][number] == (", ".join(f"{b.level} {b.direction}s" for b in limits) or "compute")
+        assert cells["bound by"][number] == (", ".join(f"{b.level} {b.bandwidth.words}" for b in limits) or "compute")
         assert cells["gap"][number] == ("optimal" if told["optimal"] else at_most(told["gap"]))
         assert cells["count"][number] == str(count)
     assert len({*cells["bound by"]}) == 2
@@ -81,7 +81,7 @@ def test_what_binds_takes_all_the_cycles(problem):
     batch = space.sample(np.random.default_rng(0), 3).own()
     costs = evaluate(batch, table)
     for number in range(len(batch)):
-        limits = {(limit.level, limit.direction) for limit in binding(space.arch, costs, number)}
+        limits = {(limit.level, limit.bandwidth.kind) for limit in binding(space.arch, costs, number)}
         without, alone = (machine(space.arch, limits, kept) for kept in (False, True))
         cycles = costs.cycles[number]
         assert bool(limits) == (cycles > costs.counts.cycles[number])
@@ -94,7 +94,6 @@ def machine(arch, limits, kept):
     """The machine with no other bandwidths than `limits` (kept), or with all but these."""
     levels = []
     for level in arch.levels:
-        stays = {way: ((level.name, way) in limits) == kept for way in ("read", "write")}
-        read, write = (getattr(level, f"{way}_bandwidth") if stays[way] else None for way in ("read", "write"))
-        levels.append(replace(level, read_bandwidth=read, write_bandwidth=write))
+        gone = [limit.key for limit in level.bandwidths if ((level.name, limit.kind) in limits) != kept]
+        levels.append(replace(level, **dict.fromkeys(gone)))
     return replace(arch, levels=tuple(levels))

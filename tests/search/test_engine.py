@@ -58,7 +58,15 @@ def machine(**pad):
     kept = frozenset({"Weights", "Inputs", "Outputs"})
     levels = (
         Storage("DRAM", "DRAM", width_bits=64, read_bandwidth=3.0, write_bandwidth=0.7),
-        Storage("GLB", "SRAM", capacity_bits=900, fanout=(axis, Axis("Y", 3, "Y")), read_bandwidth=7.0, keep=kept),
+        Storage(
+            "GLB",
+            "SRAM",
+            capacity_bits=900,
+            fanout=(axis, Axis("Y", 3, "Y")),
+            read_bandwidth=7.0,
+            keep=kept,
+            shared_bandwidth=9.1,
+        ),
         Storage("pad", "regfile", capacity_bits=192, **{"keep": kept} | pad),
     )
     return Architecture("three", levels, Compute("MAC", "intmac"))

@@ -50,6 +50,7 @@ def spread_machine(rng):
             keep=some if keep else frozenset(), bypass=frozenset() if keep else some,
             capacity_bits=16 * int(rng.integers(4, 41)) if i else None,
             read_bandwidth=[None, None, 0.5, 1.0][rng.integers(4)],
+            shared_bandwidth=[None, None, 1.0, 1.5][rng.integers(4)],
         ))  # fmt: skip
     return Architecture("spread", tuple(levels), Compute("MAC", "intmac"))
 
@@ -161,7 +162,7 @@ def test_what_a_search_records_is_counted_exactly(problem, strategy, seed):
 def test_no_mapping_is_below_the_least_of_its_counts(problem):
     """Lower and upper bounds of reads, of words at the origin and of crossings; equal where counts are exact."""
     space, _, _ = problem
-    every, limited = slice(None), [level.limited for level in space.arch.levels]
+    every, limited = slice(None), [bool(level.bandwidths) for level in space.arch.levels]
     for batch in space.batches():
         most = count(batch)
         least = least_counts(batch, most)

@@ -31,7 +31,7 @@ from typer.testing import CliRunner
 
 from ..conftest import DEEP, interrupt_at
 from ..searches import a_poor_beginning, lower_bound, optimal
-from ..small_problems import FEW, constrained_problems, problems, values_of
+from ..small_problems import FEW, constrained_problems, problems, slow, values_of
 from .test_optimal_interrupted import KeepChoice as InMemory
 
 LISTS = [",".join(names) for n in (2, 3) for names in permutations(sorted(OBJECTIVES), n)]
@@ -90,7 +90,7 @@ def slow_problems(draw):
     """Problems with every kind of constraint, whose every level may be slow."""
     space, table, objective, costs = draw(constrained_problems())
     rate = st.sampled_from([None, None, 0.3, 0.7, 1.0, 2.5])
-    levels = tuple(replace(each, read_bandwidth=draw(rate), write_bandwidth=draw(rate)) for each in space.arch.levels)
+    levels = tuple(slow(draw, each, rate) for each in space.arch.levels)
     space = Mapspace(replace(space.arch, levels=levels), space.workload, space.remainders, distinct=True)
     return space, table, objective, costs
 

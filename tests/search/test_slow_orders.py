@@ -18,7 +18,7 @@ from ruby_map.mapper.proof.slow_orders import SlowOrders, TooManyOrders
 from ruby_map.workloads import InputError, shaped
 
 from ..conftest import DEEP
-from ..small_problems import constrained_machines, cost_options, figures
+from ..small_problems import constrained_machines, cost_options, figures, slow
 from ..strategies import convolutions, matmuls
 from .test_bandwidth import array
 
@@ -33,9 +33,7 @@ def mappings_on_slow_machines(draw):
     rate = st.sampled_from([None, 0.1, 0.3, 0.7, 1.0, 2.5])
     levels = tuple(
         replace(
-            each,
-            read_bandwidth=draw(rate),
-            write_bandwidth=draw(rate),
+            slow(draw, each, rate),
             fanout=tuple(replace(axis, mesh=draw(st.sampled_from("XY"))) for axis in each.fanout),
         )
         for each in arch.levels

@@ -24,7 +24,7 @@ from ruby_map.workloads import InputError, Tensor, Term, Workload, shaped
 
 from ..conftest import DEEP
 from ..searches import a_poor_beginning, optimal
-from ..small_problems import check_best_of_all, constrained_machines, problems
+from ..small_problems import check_best_of_all, constrained_machines, problems, slow
 from ..strategies import convolutions, matmuls, plain
 
 
@@ -164,10 +164,8 @@ def wired_problems(draw, machines=None):
     rate = st.sampled_from([None, None, None, 0.3, 1.0, 2.5])
     levels = tuple(
         replace(
-            level,
+            slow(draw, level, rate),
             fanout=tuple(replace(axis, mesh=draw(st.sampled_from("XYY"))) for axis in level.fanout),
-            read_bandwidth=draw(rate),
-            write_bandwidth=draw(rate),
         )
         for level in space.arch.levels
     )

@@ -10,6 +10,8 @@ from ....workloads import Tensor
 from ...mapping import Bools
 from .problem import Problem
 
+Passing = tuple[int, int]  # words read and written for each word that moves
+
 
 @dataclass(frozen=True, eq=False)
 class Charge:
@@ -74,33 +76,25 @@ def _hop_pj(problem: Problem, tensor: Tensor, level: int) -> float:
 
 
 def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
-    """List the cycles per word that each memory with a bandwidth reads and writes: by memory and direction."""
+    """List the cycles per word of what each bandwidth of a memory limits: by memory, and reads, writes or accesses."""
     arch, by_flow = problem.arch, dict[str, list[Charge]]()
     names = [*(level.name for level in arch.levels), arch.compute.name]
 
-    def add(
-        level: int, direction: str, rate: float | None, charge: tuple[str, Tensor, int, int | None], first: bool
-    ) -> None:
-        if rate is not None:
-            cycles = 1 / rate
-            of_memory = by_flow.setdefault(f"{arch.levels[level].of_memory}.{direction}", [])
-            of_memory.append(Charge(*charge, cycles, cycles if first else 0.0, mean=True))
+    def add(level: int, charge: tuple[str, Tensor, int, int | None], moved: Passing, begins: Passing) -> None:
+        for limit in arch.levels[level].bandwidths:
+            if words := limit.of(*moved):
+                of_memory = by_flow.setdefault(f"{arch.levels[level].of_memory}.{limit.words}", [])
+                of_memory.append(Charge(*charge, words / limit.rate, limit.of(*begins) / limit.rate, mean=True))
 
     for v, tensor in enumerate(problem.workload.tensors):
-        keepers = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)]
+        keepers, empty = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)], int(_begins_empty(tensor))
         for parent, child in zip(keepers, keepers[1:], strict=False):
-            storage, sent = (
-                arch.levels[parent],
-                (f"{tensor.name}:{names[parent]}>{names[child]}", tensor, child, parent),
-            )
-            add(parent, "reads", storage.read_bandwidth, sent, _begins_empty(tensor))
-            if tensor.output:
-                add(parent, "writes", storage.write_bandwidth, sent, False)
+            sent = f"{tensor.name}:{names[parent]}>{names[child]}", tensor, child, parent
+            add(parent, sent, (1, int(tensor.output)), (empty, 0))
             if child < len(arch.levels):
                 received = f"{tensor.name}:>{names[child]}", tensor, child, None
-                add(child, "writes", arch.levels[child].write_bandwidth, received, _begins_empty(tensor))
-                if tensor.output and problem.costs.drain_reads:  # what a level receives or begins it passes up once
-                    add(child, "reads", arch.levels[child].read_bandwidth, received, False)
+                drained = int(tensor.output and problem.costs.drain_reads)  # what a level receives or begins: once
+                add(child, received, (drained, 1), (0, empty))
     return by_flow
 
 

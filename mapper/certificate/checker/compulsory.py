@@ -17,8 +17,8 @@ def least_cycles(arch: Architecture, workload: Workload, drain_reads: bool) -> i
 
     Every MAC takes a unit for a cycle. A level that must keep a tensor sends each word of it that is used inwards, or
     receives it, at least once (the outermost level keeps all, and receives only outputs), and its instances share these
-    words; it reads and writes at the same time. With `drain_reads` an inner level reads each word of an output that
-    moves up. A tensor that is resident at a level is there from the beginning, and leaves it never.
+    words; what it reads and writes passes each of its bandwidths. With `drain_reads` an inner level reads each word of
+    an output that moves up. A tensor that is resident at a level is there from the beginning, and leaves it never.
     """
     instances, least = 1, 0
     for number, level in enumerate(arch.levels):
@@ -31,10 +31,9 @@ def least_cycles(arch: Architecture, workload: Workload, drain_reads: bool) -> i
                     reads, writes = reads + (words if drain_reads and not first else 0), writes + words
                 else:
                     reads, writes = reads + words, writes + (0 if first else words)
-        for words, bandwidth in ((reads, level.read_bandwidth), (writes, level.write_bandwidth)):
-            if bandwidth is not None:
-                most = Fraction(bandwidth) * instances * SLACK  # words per cycle; a file may have written 1/3
-                least = max(least, ceil(words / most))
+        for bandwidth in level.bandwidths:
+            most = Fraction(bandwidth.rate) * instances * SLACK  # words per cycle; a file may have written 1/3
+            least = max(least, ceil(bandwidth.of(reads, writes) / most))
         instances *= prod(axis.size for axis in level.fanout)
     return max(least, ceil(Fraction(prod(workload.sizes), instances)))
 

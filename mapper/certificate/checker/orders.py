@@ -21,7 +21,6 @@ from ...mapping import (
     Floats,
     Ints,
     MappingBatch,
-    Numbers,
     keeper_pairs,
     uncovered_by_earlier,
     unique_rows,
@@ -38,8 +37,6 @@ TOGETHER = 4096  # mappings evaluated at once
 ROUNDED = 1e-9  # relative, taken from cycles before they are rounded up
 
 Settled = Callable[[Floats, Floats], Bools]  # (energies, cycles): whether mappings with at least these are no better
-
-WORDS = ("origin_reads", "origin_writes")  # that bandwidths limit
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +99,7 @@ class Orders:
 
     def __init__(self, problem: Problem, keep: Bools, chains: Ints) -> None:
         self.problem, self.keep = problem, keep
-        levels = tuple(replace(storage, read_bandwidth=None, write_bandwidth=None) for storage in problem.arch.levels)
+        levels = tuple(storage.with_rates(lambda _: None) for storage in problem.arch.levels)
         plain = replace(problem.arch, levels=levels)  # without bandwidths
         tables, rows = [], np.empty(chains.shape, np.int64)
         for d, dim in enumerate(problem.chains):
@@ -124,7 +121,7 @@ class Orders:
         for part in np.array_split(remaining, -(-len(remaining) // TOGETHER)) if len(remaining) else ():
             energy, steps = self._least(part)
             done[part] = settled(energy, np.maximum(steps, cycles[part]))
-        if any(level.limited for level in self.problem.arch.levels):
+        if any(level.bandwidths for level in self.problem.arch.levels):
             for i in np.flatnonzero(~done).tolist():
                 done[i] = self._all_settled(i, settled, float(cycles[i]))
         return done
@@ -209,9 +206,9 @@ class Orders:
         return orders
 
     def _counted(self, i: int, orders: Order) -> Floats:
-        """Count energy without leakage, and the words of each busiest instance, of combination i in these orders.
+        """Count energy without leakage, and the words that pass each bandwidth, of combination i in these orders.
 
-        # (order, 1 + 2 * memory)
+        # (order, 1 + bandwidth)
         """
         points = []
         for start in range(0, len(orders), TOGETHER):
@@ -226,25 +223,25 @@ class Orders:
             for part, part_counts in parts:
                 # the counts of `costs` have drained words, if they count
                 costs = evaluate(part, self.problem.table, plain, part_counts)
-                words = [_of_memories(self.problem, getattr(costs.counts, name)) for name in WORDS]
-                points.append(np.column_stack([costs.energy_pj, *words]))
+                points.append(np.column_stack([costs.energy_pj, *_limited_words(self.problem, costs.counts)]))
         return np.concatenate(points)
 
 
-def _of_memories(problem: Problem, words: Numbers) -> Floats:
-    """Add up what the levels of each memory move; `words` # (order, level). # (order, memory)"""
-    every = [list(memory.levels) for memory in problem.memories]
-    return np.column_stack([words[:, levels].astype(float).sum(axis=1) for levels in every])
+def _limited_words(problem: Problem, counts: Counts) -> Iterator[Floats]:
+    """Add up what the levels of each memory move at its busiest instance, for each bandwidth. # (order,) each"""
+    for memory in problem.memories:
+        reads, writes = (words[:, list(memory.levels)] for words in (counts.origin_reads, counts.origin_writes))
+        for limit in memory.storage.bandwidths:
+            yield limit.of(reads, writes).astype(float).sum(axis=1)
 
 
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:
     """Compute energy and cycles, at least `least_cycles`, from energies without leakage and words. # (point,) each"""
-    cycles, every = np.full(len(points), least_cycles), [memory.storage for memory in problem.memories]
-    bandwidths = [*(storage.read_bandwidth for storage in every), *(storage.write_bandwidth for storage in every)]
-    for column, bandwidth in enumerate(bandwidths, 1):
-        if bandwidth is not None:
-            words, in_cycles = rate(bandwidth)
-            cycles = np.maximum(cycles, np.ceil(points[:, column] * in_cycles / words * (1 - ROUNDED)))
+    cycles = np.full(len(points), least_cycles)
+    limits = [limit for memory in problem.memories for limit in memory.storage.bandwidths]
+    for column, limit in enumerate(limits, 1):
+        words, in_cycles = rate(limit.rate)
+        cycles = np.maximum(cycles, np.ceil(points[:, column] * in_cycles / words * (1 - ROUNDED)))
     return points[:, 0] + problem.costs.leak_pj_per_cycle(problem.arch, problem.table) * cycles, cycles
 
 

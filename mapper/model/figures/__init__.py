@@ -1,6 +1,6 @@
 """Figures of mappings as reports and cost models get them: by memory, and as plain values."""
 
-from .bound_by import COMPUTE, Bandwidth, binding, bound_text
+from .bound_by import COMPUTE, Binding, binding, bound_text
 from .by_memory import by_memory, counts_by_memory
 from .component_energies import LEAKAGE, NETWORK, component_energies
 from .mapped import Mapped
@@ -8,7 +8,7 @@ from .plain import RATES, Figures, level_figures, plain, short, total_figures
 
 __all__ = [
     "COMPUTE",
-    "Bandwidth",
+    "Binding",
     "Figures",
     "LEAKAGE",
     "Mapped",

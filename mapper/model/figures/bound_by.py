@@ -2,26 +2,26 @@
 
 from dataclasses import dataclass
 
-from ....arch import Architecture
+from ....arch import Architecture, Bandwidth
 from ..cost import Costs, transfer_cycles
 
 COMPUTE = "compute"
 
 
 @dataclass(frozen=True)
-class Bandwidth:
+class Binding:
     """A bandwidth of a memory."""
 
     level: str
-    direction: str  # read or write
+    bandwidth: Bandwidth
 
     @property
     def text(self) -> str:
         """As `read bandwidth of DRAM`, the words of `--why`."""
-        return f"{self.direction} bandwidth of {self.level}"
+        return f"{self.bandwidth.kind} bandwidth of {self.level}"
 
 
-def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Bandwidth, ...]:
+def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Binding, ...]:
     """The bandwidths that set the cycles of mapping `number`, outermost first; none where its steps take as long.
 
     `costs` are those of the memories of `arch` (by_memory.py).
@@ -29,17 +29,15 @@ def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Bandwidt
     cycles, counts = costs.cycles[number], costs.counts
     if counts.cycles[number] >= cycles:
         return ()
+    reads, writes = (words[number : number + 1] for words in (counts.origin_reads, counts.origin_writes))
     return tuple(
-        Bandwidth(level.name, direction)
+        Binding(level.name, bandwidth)
         for place, level in enumerate(arch.levels)
-        for direction, rate, words in (
-            ("read", level.read_bandwidth, counts.origin_reads),
-            ("write", level.write_bandwidth, counts.origin_writes),
-        )
-        if rate is not None and transfer_cycles(words[number : number + 1, place], rate)[0] >= cycles
+        for bandwidth in level.bandwidths
+        if transfer_cycles(bandwidth.of(reads, writes)[:, place], bandwidth.rate)[0] >= cycles
     )
 
 
-def bound_text(binds: tuple[Bandwidth, ...]) -> str:
+def bound_text(binds: tuple[Binding, ...]) -> str:
     """Name what bounds the cycles: `compute`, or bandwidths."""
-    return " and ".join(bandwidth.text for bandwidth in binds) or COMPUTE
+    return " and ".join(binding.text for binding in binds) or COMPUTE

@@ -84,9 +84,9 @@ def _throttled(nest: TimeloopNest, level: int, steps: int, tiles: dict[tuple[int
             tile = tiles[level, v]
             for at, total in enumerate((tile.reads, tile.fills + tile.updates)):
                 asked[at] += ceil(total / (spread / tile.instances)) / steps
-    for bandwidth, words in zip((storage.read_bandwidth, storage.write_bandwidth), asked, strict=True):
-        if bandwidth is not None and bandwidth < words:
-            slow = min(slow, bandwidth / words)
+    for bandwidth in storage.bandwidths:
+        if bandwidth.rate < (words := bandwidth.of(*asked)):
+            slow = min(slow, bandwidth.rate / words)
     return ceil(steps / slow)
 
 

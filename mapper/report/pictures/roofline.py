@@ -28,7 +28,7 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     layers, arch, name = result.layers, result.machine, result.title
     points = [roofline_point(layer) for layer, _ in layers]
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
-    rates = [rate for rate in (outer.read_bandwidth, outer.write_bandwidth) if rate]
+    rates = [bandwidth.rate for bandwidth in outer.bandwidths]
     ridges = [peak / rate for rate in rates]
     axes = axes_on(axes, 6.5, max(3.4, 0.7 + 0.135 * len(points)))
     axes.set(xscale="log", yscale="log")
@@ -59,13 +59,14 @@ def _roof(axes: "Axes", outer: Storage, peak: int, ends: Spot) -> "Annotation":
     axes.plot([low, high], [peak, peak], color="black", linewidth=1)
     place: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 8}
     label = axes.annotate(f"{peak:,} MACs per cycle", (high, peak), (0, 4), **place)
-    reads, writes = outer.read_bandwidth, outer.write_bandwidth
-    for what, rate, style in (("reads", reads, "-"), ("writes", writes, "--")):
-        if rate and (what == "reads" or rate != reads):
-            which = "" if writes == reads else f" {what}"
-            axes.plot([low, peak / rate], [low * rate, peak], style, color="black", linewidth=1,
-                      label=f"{outer.name}{which}: {rate:g} words per cycle")  # fmt: skip
-    if not (reads or writes):
+    limited: dict[float, list[str]] = {}
+    for bandwidth in outer.bandwidths:
+        limited.setdefault(bandwidth.rate, []).append(bandwidth.words)
+    for (rate, words), style in zip(limited.items(), ("-", "--", "-."), strict=False):
+        which = "" if words == ["reads", "writes"] else f" {' and '.join(words)}"
+        axes.plot([low, peak / rate], [low * rate, peak], style, color="black", linewidth=1,
+                  label=f"{outer.name}{which}: {rate:g} words per cycle")  # fmt: skip
+    if not limited:
         axes.plot([], [], " ", label=f"{outer.name}: no bandwidth given")
     return label
 

@@ -108,10 +108,11 @@ class JaxEngine:
     @cached_property
     def _bandwidths(self) -> dict[tuple[int, str], Any]:
         """The limited bandwidths, as words of `rate`, by level and name. # (mapping of a block,) each"""
-        levels, names = self.space.arch.levels, ("read_bandwidth", "write_bandwidth")
-        bandwidths = {(i, name): getattr(level, name) for i, level in enumerate(levels) for name in names}
-        given = {key: value for key, value in bandwidths.items() if value is not None}
-        return {key: jax.numpy.full(self.block, float(rate(value)[0])) for key, value in given.items()}
+        return {
+            (i, limit.key): jax.numpy.full(self.block, float(rate(limit.rate)[0]))
+            for i, level in enumerate(self.space.arch.levels)
+            for limit in level.bandwidths
+        }
 
 
 class JaxSight:

@@ -69,8 +69,6 @@ def pass_figures(
         bits = storage.bits(own.tensor.name, own.tensor.word_bits)
         write_pj = figures.write_pj if level else figures.update_pj
         energy += words * bits / storage.width_bits * (own.reads * figures.read_pj + own.writes * write_pj)
-        pairs = (own.reads, storage.read_bandwidth), (own.writes, storage.write_bandwidth)
-        cycles += max(
-            0 if rate is None else int(np.ceil(number * words / rate * (1 - 1e-12))) for number, rate in pairs
-        )
+        passing = [(limit.of(own.reads, own.writes) * words, limit.rate) for limit in storage.bandwidths]
+        cycles += max((int(np.ceil(number / rate * (1 - 1e-12))) for number, rate in passing), default=0)
     return energy + costs.leak_pj_per_cycle(arch, table) * cycles, cycles

@@ -48,13 +48,14 @@ def transfer_pj(
 
 
 def transfer_cycles(flows: Sequence[float], arch: Architecture, level: int, costs: Charges) -> int:
-    """The cycles that the slowest direction of both levels takes."""
+    """The cycles that the slowest bandwidth of both levels takes."""
     reads, updates, fills, drains = flows
-    outer, keeper = arch.levels[0], arch.levels[level]
-    pairs = (
-        (reads, outer.read_bandwidth),
-        (updates, outer.write_bandwidth),
-        (drains if costs.drain_reads else 0, keeper.read_bandwidth),
-        (fills, keeper.write_bandwidth),
+    moved = (arch.levels[0], reads, updates), (arch.levels[level], drains if costs.drain_reads else 0, fills)
+    return max(
+        (
+            int(np.ceil(limit.of(read, written) / limit.rate * (1 - 1e-12)))
+            for storage, read, written in moved
+            for limit in storage.bandwidths
+        ),
+        default=0,
     )
-    return max(int(np.ceil(words / rate * (1 - 1e-12))) if rate is not None else 0 for words, rate in pairs)

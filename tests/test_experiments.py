@@ -285,3 +285,39 @@ def test_recorded_optimality():
         assert run["optimal"] == (run["gap"] is not None and run["gap"] <= 1e-9)
         assert all(edp >= (run["lower_bound"] or 0.0) * (1 - 1e-9) for edp in run["random"])
     assert all(row["random_over_optimum"]["median"] > 1.1 for row in found["summary"])
+
+
+def test_recorded_silicon(monkeypatch):
+    """What docs/validation.md says of each chip, and its tables."""
+    monkeypatch.syspath_prepend(FOLDER)
+    found, page = recorded("silicon"), (FOLDER.parent / "docs" / "validation.md").read_text()
+    for name, table in importlib.import_module("silicon").TABLES.items():
+        assert table.text(found[name]) in page, name
+    for row in (*found["eyeriss_alexnet"], *found["eyeriss_vgg16"]):
+        assert row["fits"], row["layer"]
+        assert abs(row["our_elements"] - row["elements"]) <= 5
+    for row in found["eyeriss_vgg16"]:
+        assert abs(row["our_cycles"] / row["cycles"] - 1) < 0.15
+        assert abs(row["our_buffer_mb"] / row["buffer_mb"] - 1) < 0.1
+    assert all(abs(row["sheet"] - 1) < (0.03 if row["macs"] > 64 else 0.12) for row in found["nvdla"])
+    assert all(abs(row["ours"] / row["published"] - 1) < 0.1 for row in found["tpu"][:3])
+    held_out = [row["fitted"] / row["ms"] for row in found["gpus"] if row["gpu"] == "A100" and row["held_out"]]
+    assert all(abs(ratio - 1) < 0.07 for ratio in held_out)
+    assert np.median(np.abs(np.array(held_out) - 1)) < 0.03
+
+
+def test_the_rules_of_nvdlas_sheet(monkeypatch):
+    """They make the words of each layer of the sheet, but of the two with a pooling behind them.
+
+    Weights of 3x3 layers grow there by 16/9, as Winograd's do.
+    """
+    monkeypatch.syspath_prepend(FOLDER)
+    tables, nvdla = (importlib.import_module(f"chips.{name}") for name in ("tables", "nvdla"))
+    wrong = []
+    for line in tables.lines_of("nvdla_resnet50.csv"):
+        layer = nvdla.Layer.of(line)
+        growth = 16 / 9 if layer.work.size("R") == 3 else nvdla.STRIDED_WEIGHTS if layer.strided else 1
+        words = nvdla.sheet_words(layer, 512 * nvdla.KB, layer.weights * growth)
+        if abs(words / nvdla.KB - float(line["dram_kb"])) > 1:
+            wrong.append(line["layer"])
+    assert wrong == ["Conv1", "Res5c_branch2c"]

@@ -1,22 +1,28 @@
 """Claim: figures of chips come out of our model, or the reason why not is known.
 
-Eyeriss's own passes on AlexNet and VGG-16 (JSSC 2017): cycles and buffer accesses. NVDLA in seven sizes (its primer and
-performance sheet). The networks of products of the first TPU (ISCA 2017). Matrix products on an A100 and an MI210
-(LLMCompass). docs/validation.md has the tables and what they say; chips/ has the figures, the machines and a module
-for each.
+Mappings on Gemmini's RTL (DOSA, MICRO 2023). Eyeriss's own passes on AlexNet and VGG-16 (JSSC 2017): cycles and buffer
+accesses. NVDLA in seven sizes (its primer and performance sheet). Networks of products on the first TPU (ISCA 2017).
+Matrix products on an A100 and an MI210 (LLMCompass). docs/validation.md has the tables and what they say; chips/ has
+the figures, the machines and a module for each.
 """
 
 from collections.abc import Callable
 from typing import Any
 
-from chips import eyeriss, gpus, nvdla, tpu
+import numpy as np
+from chips import eyeriss, gemmini, gpus, nvdla, tpu
 from chips.tables import Row
 from common import arguments, recorded, save, tell
 from ruby_map.mapper.report.pictures import MARKERS, PALETTE
 
-TABLES = {table.name: table for table in (*eyeriss.TABLES, nvdla.TABLE, tpu.TABLE, gpus.TABLE)}
-# what is drawn: a table, whose rows, and the ratio of ours to what was measured or published
-RATIOS: dict[str, tuple[str, Callable[[Row], bool], Callable[[Row], float]]] = {
+TABLES = {table.name: table for table in (gemmini.TABLE, *eyeriss.TABLES, nvdla.TABLE, tpu.TABLE, gpus.TABLE)}
+# what is drawn: a table, whose rows, and the ratio of ours to what was measured or published, or several
+RATIOS: dict[str, tuple[str, Callable[[Row], bool], Callable[[Row], float | list[float]]]] = {
+    "Gemmini's designs: cycles, 10, 50, 90 %": (
+        "gemmini",
+        lambda row: row["set"] == "designs",
+        lambda row: [1 / ratio for ratio in row["ratios"]],
+    ),
     "Eyeriss, AlexNet: cycles": ("eyeriss_alexnet", bool, lambda row: row["our_cycles"] / row["cycles"]),
     "Eyeriss, AlexNet: buffer": ("eyeriss_alexnet", bool, lambda row: row["our_buffer_mb"] / row["buffer_mb"]),
     "Eyeriss, VGG-16: cycles": ("eyeriss_vgg16", bool, lambda row: row["our_cycles"] / row["cycles"]),
@@ -37,7 +43,7 @@ def main() -> None:
         result = {name: table.rows(options.quick) for name, table in TABLES.items()}
         for name, table in TABLES.items():
             tell(f"{name}\n\n{table.text(result[name])}")
-    save(__file__, options.out, result, lambda axes: draw(result, axes), size=(6.5, 3.6))
+    save(__file__, options.out, result, lambda axes: draw(result, axes), size=(7, 3.9))
 
 
 def draw(result: dict[str, Any], axes: Any) -> None:
@@ -45,7 +51,7 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     axes.axvspan(1 - NEAR, 1 + NEAR, color="0.92", linewidth=0)
     axes.axvline(1, color="0.4", linewidth=0.8)
     for place, (table, chosen, ratio) in enumerate(RATIOS.values()):
-        ratios = [ratio(row) for row in result[table] if chosen(row)]
+        ratios = [own for row in result[table] if chosen(row) for own in np.atleast_1d(ratio(row))]
         axes.plot(ratios, [place] * len(ratios), MARKERS[place % 4], color=PALETTE[place % 4], markersize=5, alpha=0.7)
     axes.set_yticks(range(len(RATIOS)), RATIOS, fontsize=8)
     axes.invert_yaxis()

@@ -293,6 +293,10 @@ def test_recorded_silicon(monkeypatch):
     found, page = recorded("silicon"), (FOLDER.parent / "docs" / "validation.md").read_text()
     for name, table in importlib.import_module("silicon").TABLES.items():
         assert table.text(found[name]) in page, name
+    designs = found["gemmini"][0]
+    assert designs["as_timeloop"] == 179
+    assert designs["rank"] > 0.97
+    assert np.mean(designs["held_out_errors"]) < 0.13
     for row in (*found["eyeriss_alexnet"], *found["eyeriss_vgg16"]):
         assert row["fits"], row["layer"]
         assert abs(row["our_elements"] - row["elements"]) <= 5

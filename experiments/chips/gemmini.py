@@ -1,0 +1,158 @@
+"""Gemmini's RTL: mappings of DOSA counted here, beside the cycles that RTL in FireSim took for them.
+
+`designs`: mappings that DOSA chose for twelve designs with 16 x 16 elements. `random`: random ones, with up to 64 x 64
+elements, which a larger array ran or 16 x 16 one after another; here such a mapping has an array as wide as it asks
+for. Cycles are fitted to what a mapping does (docs/measured.md), to one half of the layers, and judged on the other.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+from ruby_map.arch import Architecture, load_arch
+from ruby_map.energy import energy_table
+from ruby_map.mapper.codegen.calibration import Sample, fitted
+from ruby_map.mapper.mapping import MappingBatch
+from ruby_map.mapper.model import Costs
+from ruby_map.mapper.model import evaluate as evaluate_batch
+from ruby_map.workloads import Workload, shaped
+from scipy.stats import spearmanr
+
+from .tables import HERE, Line, Row, Table, lines_of, ratio
+
+SETS = {"designs": "gemmini_designs.csv", "random": "gemmini_random.csv"}
+OURS = {"K": "M"}  # dims that have other names here
+KEPT = {"DRAM": "IWO", "Scratchpad": "IW", "Accumulator": "O", "Registers": "W"}
+HALVES = 10
+TILE_STEPS = (0, 100, 1_000, 10_000, 1e99)
+
+Loop = tuple[str, int, bool]  # dim, bound, whether it is spatial
+
+
+def loops_of(text: str) -> dict[int, list[Loop]]:
+    """Read a mapping as DOSA writes it: the loops of each level, outermost first, the outermost level last."""
+    levels = {}
+    for part in text.split(" - "):
+        level, *loops = part.split()
+        levels[int(level[1])] = [
+            (OURS.get(one[0], one[0]), int(one[1:].rstrip("X")), one.endswith("X")) for one in loops
+        ]
+    return levels
+
+
+@cache
+def machine(side: int) -> Architecture:
+    """Return the machine with an array of so many rows and columns."""
+    arch = load_arch(str(HERE / "gemmini.yaml"))
+    wide = (replace(own, fanout=tuple(replace(axis, size=side) for axis in own.fanout)) for own in arch.levels)
+    return replace(arch, levels=tuple(wide))
+
+
+def layer_of(line: Line) -> Workload:
+    """Return the layer of a mapping."""
+    return shaped("conv2d", stride=int(line["stride"]), **{OURS.get(dim, dim): int(line[dim]) for dim in "CKNPQRS"})
+
+
+def counted(line: Line) -> Costs:
+    """Count and cost a mapping."""
+    levels, layer = loops_of(line["mapping"]), layer_of(line)
+    arch = machine(max(16, *(bound for loops in levels.values() for _, bound, spatial in loops if spatial), 0))
+    dims, names = layer.dims, [level.name for level in arch.levels]
+    factors = np.ones((1, len(arch.slots), len(dims)), np.int64)
+    order = np.empty((1, len(names), len(dims)), np.int8)
+    for level, loops in levels.items():
+        number = len(names) - 1 - level
+        slots = [s for s, slot in enumerate(arch.slots) if slot.level == number]  # its own, then that of its axis
+        for dim, bound, spatial in loops:
+            factors[0, slots[spatial], dims.index(dim)] *= bound
+        first = [dims.index(dim) for dim, bound, spatial in loops if bound > 1 and not spatial]
+        order[0, number] = [*first, *(d for d in range(len(dims)) if d not in first)]
+    keep = np.array([[[tensor.name[0] in KEPT[name] for tensor in layer.tensors] for name in names]])
+    return evaluate_batch(MappingBatch.of(arch, layer, factors, order, keep), energy_table(arch))
+
+
+def terms_of(line: Line, costs: Costs) -> dict[str, float]:
+    """Tell what a mapping does that may take time."""
+    counts = costs.counts
+    moved = (counts.reads + counts.fills + counts.updates)[0].sum(axis=1)
+    tiles = prod(bound for _, bound, spatial in loops_of(line["mapping"])[3] if not spatial)
+    return {
+        "steps": float(counts.cycles[0]),
+        "cycles": float(costs.cycles[0]),
+        "DRAM words": float(moved[0]),
+        "fills": float(counts.fills[0].sum()),
+        "sums": float(counts.updates[0, 2].sum()),
+        "tiles": float(tiles),
+    }
+
+
+def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - as every table
+    """A row for each set of mappings."""
+    return [_row(name, lines_of(file)[:: 16 if quick else 1]) for name, file in SETS.items()]
+
+
+def _row(name: str, lines: Sequence[Line]) -> Row:
+    terms = [terms_of(line, counted(line)) for line in lines]
+    cycles, rtl = np.array([own["cycles"] for own in terms]), np.array([float(line["rtl"]) for line in lines])
+    timeloop = [float(line["timeloop"]) for line in lines if line["timeloop"]]
+    held_out = list(_held_out(lines, terms, rtl))
+    samples = [Sample(own, seconds) for own, seconds in zip(terms, rtl.tolist(), strict=True)]
+    return {
+        "set": name,
+        "mappings": len(lines),
+        "as_timeloop": int(np.sum(abs(cycles - timeloop) < 1)) if timeloop else None,
+        "timeloop_rank": float(spearmanr(timeloop, rtl).statistic) if timeloop else None,
+        "rank": float(spearmanr(cycles, rtl).statistic),
+        "ratios": np.quantile(rtl / cycles, (0.1, 0.5, 0.9)).tolist(),
+        "error": float(np.median(abs(cycles / rtl - 1))),
+        "by_steps_of_a_tile": _by_size(terms, rtl / cycles),
+        "held_out_errors": [error for error, _ in held_out],
+        "held_out_ranks": [rank for _, rank in held_out],
+        "weights": fitted(samples),
+    }
+
+
+def _by_size(terms: Sequence[dict[str, float]], ratios: NDArray[np.float64]) -> list[Row]:
+    """Tell the median ratio by the steps of a tile of the scratchpad."""
+    steps = np.array([own["steps"] / own["tiles"] for own in terms])
+    found = []
+    for least, most in pairwise(TILE_STEPS):
+        within = (steps >= least) & (steps < most)
+        median = float(np.median(ratios[within])) if within.any() else None
+        found.append({"steps": least, "mappings": int(within.sum()), "median": median})
+    return found
+
+
+def _held_out(
+    lines: Sequence[Line], terms: Sequence[dict[str, float]], rtl: NDArray[np.float64]
+) -> Iterator[tuple[float, float]]:
+    """Yield the median error and the rank correlation on one half of the layers, of a fit to the other half."""
+    layers = [tuple(line[key] for key in ("C", "K", "N", "P", "Q", "R", "S", "stride")) for line in lines]
+    distinct = sorted(set(layers))
+    for seed in range(HALVES):
+        chosen = np.random.default_rng(seed).permutation(len(distinct))[: len(distinct) // 2]
+        known = np.isin([distinct.index(layer) for layer in layers], chosen)
+        weights = fitted([Sample(terms[i], rtl[i]) for i in np.flatnonzero(known)])
+        held = np.flatnonzero(~known)
+        predicted = np.array([sum(weight * terms[i][term] for term, weight in weights.items()) for i in held])
+        yield float(np.median(abs(predicted / rtl[held] - 1))), float(spearmanr(predicted, rtl[held]).statistic)
+
+
+TABLE = Table(
+    "gemmini",
+    rows,
+    {
+        "mappings": lambda row: f"{row['mappings']:,} {row['set']}",
+        "cycles as Timeloop's": lambda row: "" if row["as_timeloop"] is None else str(row["as_timeloop"]),
+        "rank correlation with RTL": lambda row: f"{row['rank']:.3f}",
+        "of Timeloop": lambda row: f"{row['timeloop_rank']:.3f}" if row["timeloop_rank"] else "",
+        "RTL / here at 10, 50, 90 %": lambda row: ", ".join(map(ratio, row["ratios"])),
+        "median error": lambda row: f"{row['error']:.1%}",
+        "after a fit, held out": lambda row: f"{np.mean(row['held_out_errors']):.1%}",
+        "its rank correlation": lambda row: f"{np.mean(row['held_out_ranks']):.3f}",
+    },
+)

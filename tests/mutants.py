@@ -386,6 +386,42 @@ MUTANTS = [
         "total = total + 0 * times.astype(self.numbers) * shared",
         ("model/test_ranks.py",),
     ),
+    Mutant(
+        "a shared bandwidth limits reads alone",
+        "arch/bandwidth.py",
+        "            return reads + writes\n",
+        "            return reads\n",
+        ["model/test_shared_bandwidth.py"],
+    ),
+    Mutant(
+        "a word that is read and written waits once for a shared bandwidth",
+        "mapper/proof/slow_orders.py",
+        "yield _Moved(i, float(words), charge",
+        "yield _Moved(i, 1.0, charge",
+        ["search/test_slow_orders.py"],
+    ),
+    Mutant(
+        "the checker counts words of a shared bandwidth twice",
+        "mapper/certificate/checker/orders.py",
+        "            yield limit.of(reads, writes).astype(float).sum(axis=1)\n",
+        "            yield limit.of(reads, writes).astype(float).sum(axis=1) * (1 + (limit.kind == 'shared'))\n",
+        ["certificate/test_checked_orders.py"],
+    ),
+    Mutant(
+        "words of plans do not wait for a shared bandwidth",
+        "mapper/networks/movements.py",
+        "                for bandwidth in arch.levels[level].bandwidths\n",
+        "                for bandwidth in arch.levels[level].bandwidths\n"
+        "                if bandwidth.kind != 'shared'\n",
+        ["fusion/test_shared_bandwidth.py"],
+    ),
+    Mutant(
+        "the roofline takes reads alone for a shared bandwidth",
+        "mapper/report/roofline.py",
+        "number := limit.of(*words)",
+        "number := words[limit.kind == 'write']",
+        ["model/test_usage.py"],
+    ),
 ]
 
 

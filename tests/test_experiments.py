@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 from ruby_map.mapper import evaluate
+from ruby_map.mapper.model.timeloop_rules import Rules, TimeloopNest, timeloop_counts
 
 from .conftest import needs_compiler
 
@@ -308,6 +309,21 @@ def test_recorded_silicon(monkeypatch):
     held_out = [row["fitted"] / row["ms"] for row in found["gpus"] if row["gpu"] == "A100" and row["held_out"]]
     assert all(abs(ratio - 1) < 0.07 for ratio in held_out)
     assert np.median(np.abs(np.array(held_out) - 1)) < 0.03
+
+
+def test_timeloops_cycles_of_dosas_mappings(monkeypatch):
+    """By its rules: nine of ten to the cycle, others within a hundredth; every level shares its bandwidth."""
+    monkeypatch.syspath_prepend(FOLDER)
+    tables, gemmini = (importlib.import_module(f"chips.{name}") for name in ("tables", "gemmini"))
+    batches, evaluate_batch = [], gemmini.evaluate_batch
+    monkeypatch.setattr(gemmini, "evaluate_batch", lambda *one: batches.append(one[0]) or evaluate_batch(*one))
+    lines = tables.lines_of(gemmini.SETS["designs"])[::4]
+    for line in lines:
+        gemmini.counted(line)
+    ours = np.array([timeloop_counts(TimeloopNest(batch), Rules()).cycles for batch in batches])
+    ratios = ours / [float(line["timeloop"]) for line in lines]
+    assert (ratios == 1).mean() >= 0.85
+    assert (abs(ratios - 1) < 0.01).all()
 
 
 def test_the_rules_of_nvdlas_sheet(monkeypatch):

@@ -31,10 +31,10 @@ def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collectio
 
 
 def _bandwidth_faults(level: Storage, compute: Compute) -> Iterator[str]:
-    """Bandwidths that are no whole bits of a port, or in other words than the MAC units have; and those of no ports."""
+    """Bandwidths that are no whole bits of a port, or in other words than the MAC units have, or of several ports."""
     limits = _limits(level)
     if "shared" in limits and len(limits) > 1:
-        yield f"{level.name}: a bandwidth of reads or writes below that of both together, which no ports have"
+        yield f"{level.name}: a bandwidth of reads or writes below that of both together, but each word passes one port"
     for bandwidth in set(limits.values()):
         if level.word_bits != compute.word_bits:
             rule = f"those of {compute.name} have {compute.word_bits}"

@@ -175,7 +175,7 @@ def test_bandwidths_become_ports(tmp_path, limits, ports):
     smaller = replace(
         arch, levels=(replace(level, shared_bandwidth=4.0, read_bandwidth=2.0, write_bandwidth=None), *arch.levels[1:])
     )
-    with pytest.raises(ValueError, match="below that of both together"):
+    with pytest.raises(ValueError, match="each word passes one port"):
         write_zigzag_accelerator(smaller, {own.name: (1.0, 1.0, 1.0) for own in arch.levels}, 1.0, kept)
 
 

@@ -43,7 +43,14 @@ def families(draw):
     room = 16 * draw(st.integers(4, 60))
     levels = (
         Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
-        Storage("L1", "SRAM", capacity_bits=room, fanout=axes, write_bandwidth=draw(bandwidth)),
+        Storage(
+            "L1",
+            "SRAM",
+            capacity_bits=room,
+            fanout=axes,
+            write_bandwidth=draw(bandwidth),
+            shared_bandwidth=draw(bandwidth),
+        ),
     )
     arch = Architecture("m", levels, Compute("MAC", "intmac"))
     figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)

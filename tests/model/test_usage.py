@@ -100,6 +100,8 @@ def test_no_point_is_above_the_roofline(batch, rate, kinds):
     point = roofline_point(found)
     assert point.macs_per_cycle <= batch.arch.instances(len(batch.arch.levels))
     assert point.macs_per_cycle <= point.intensity * rate * (1 + 1e-9)
+    if point.binds == outer.name:
+        assert point.macs_per_cycle >= found.macs / (found.macs / (point.intensity * rate) + 1) * (1 - 1e-9)
     names = [batch.arch.compute.name, *(level.name for level in batch.arch.levels)]
     assert point.binds in names
     if point.binds == batch.arch.compute.name:

@@ -39,7 +39,14 @@ def machines(draw):
     room = 16 * draw(st.integers(4, 30))
     levels = (
         Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
-        Storage("L1", "SRAM", capacity_bits=room, fanout=axes, write_bandwidth=draw(bandwidth)),
+        Storage(
+            "L1",
+            "SRAM",
+            capacity_bits=room,
+            fanout=axes,
+            write_bandwidth=draw(bandwidth),
+            shared_bandwidth=draw(bandwidth),
+        ),
     )
     figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
     table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))

@@ -62,7 +62,8 @@ def _roof(axes: "Axes", outer: Storage, peak: int, ends: Spot) -> "Annotation":
     limited: dict[float, list[str]] = {}
     for bandwidth in outer.bandwidths:
         limited.setdefault(bandwidth.rate, []).append(bandwidth.words)
-    for (rate, words), style in zip(limited.items(), ("-", "--", "-."), strict=False):
+    for rate, words in limited.items():
+        style = {"reads": "-", "writes": "--"}.get(words[0], "-.")
         which = "" if words == ["reads", "writes"] else f" {' and '.join(words)}"
         axes.plot([low, peak / rate], [low * rate, peak], style, color="black", linewidth=1,
                   label=f"{outer.name}{which}: {rate:g} words per cycle")  # fmt: skip

@@ -7,7 +7,7 @@ first on the path, so `from common import ...` finds this file; nothing here is 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +104,13 @@ def share_axes(axes: "Axes", names: Sequence[str], title: str, label: str, most:
 def gap_line(axes: "Axes", place: float, share: float, gap: float) -> None:
     """A line from the end of a bar down to what is proven."""
     axes.plot([share * (1 - gap), share], [place, place], color="black", linewidth=1.2)
+
+
+def markdown(columns: Mapping[str, Callable[[Result], str]], rows: Sequence[Result]) -> str:
+    """Rows of figures as a table of Markdown: the headings, and what writes the cell of each row."""
+    lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    lines += [f"| {' | '.join(text(row) for text in columns.values())} |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
 def tell(text: str) -> None:

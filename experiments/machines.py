@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from chips.tables import accesses
 from common import arguments, recorded, save, tell
 from ruby_map.arch import parse_arch
 from ruby_map.mapper import NetworkResult, Result, SearchOptions, explore
@@ -85,7 +86,7 @@ def chip(layers: list[str], seconds: int) -> dict[str, dict[str, float]]:
         result = explore(machine, replace(layer, sizes=sizes), "ruby-s", options)
         assert isinstance(result, Result)
         counts = result.valid_costs.counts
-        words = [float((counts.reads + counts.fills + counts.updates)[0, level].sum()) for level in (0, 1)]
+        words = [accesses(result.valid_costs, level) for level in (0, 1)]
         elements, buffer, dram = PUBLISHED[name]
         by_layer[name] = {
             "macs": result.macs,

@@ -408,11 +408,10 @@ MUTANTS = [
         ["certificate/test_checked_orders.py"],
     ),
     Mutant(
-        "words of plans do not wait for a shared bandwidth",
-        "mapper/networks/movements.py",
-        "                for bandwidth in arch.levels[level].bandwidths\n",
-        "                for bandwidth in arch.levels[level].bandwidths\n"
-        "                if bandwidth.kind != 'shared'\n",
+        "words beside layers do not wait for a shared bandwidth",
+        "mapper/model/exactness.py",
+        "for limit in level.bandwidths)\n    return max((int(",
+        "for limit in level.bandwidths if limit.kind != 'shared')\n    return max((int(",
         ["fusion/test_shared_bandwidth.py"],
     ),
     Mutant(

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from common import markdown
 from searches import HERE, Json, edition
 
 from .known import Answer, Known
@@ -40,9 +41,7 @@ class Table:
     def markdown(self, rows: Sequence[Row]) -> str:
         """The rows below the title."""
         subject, sign, rest = re.split("([:,])", self.title, maxsplit=1)
-        lines = [f"**{subject}**{sign}{rest}", "", f"| {' | '.join(self.columns)} |", "|---" * len(self.columns) + "|"]
-        lines += [f"| {' | '.join(text(row) for text in self.columns.values())} |" for row in rows]
-        return "\n".join(lines) + "\n"
+        return f"**{subject}**{sign}{rest}\n\n{markdown(self.columns, rows)}"
 
 
 def spec(name: str) -> str:

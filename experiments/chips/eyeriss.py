@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from math import ceil
 
-from ruby_map.arch import load_arch
 from ruby_map.mapper import Result, evaluate
 from ruby_map.mapper.exploration import load
 from ruby_map.mapper.mapping import read_mapping
@@ -80,7 +79,7 @@ def layer_of(line: Line) -> Workload:
 
 def replayed(line: Line) -> Result:
     """Count the chip's own passes."""
-    machine, layer = load(load_arch(str(HERE / "eyeriss.yaml")), layer_of(line))
+    machine, layer = load(HERE / "eyeriss.yaml", layer_of(line))
     assert isinstance(layer, Workload)
     return evaluate(
         machine, layer, read_mapping(parse_yaml(Passes.of(line).mapping(line), line["layer"]), machine, layer)
@@ -95,7 +94,7 @@ def rows(network: str, quick: bool) -> list[Row]:  # noqa: FBT001 - as every tab
 
 def _row(line: Line) -> Row:
     result = replayed(line)
-    megabytes = {level: accesses(result, level) * WORD_BYTES / 1e6 for level in ("buffer", "DRAM")}
+    dram, buffer = (accesses(result.valid_costs, level) * WORD_BYTES / 1e6 for level in (0, 1))
     return {
         "layer": line["layer"],
         "elements": int(line["elements"]),
@@ -104,9 +103,9 @@ def _row(line: Line) -> Row:
         "our_cycles": result.cycles,
         "steps": int(result.valid_costs.counts.cycles[0]),
         "buffer_mb": float(line["buffer_mb"]),
-        "our_buffer_mb": megabytes["buffer"],
+        "our_buffer_mb": buffer,
         "dram_mb": float(line["dram_mb"]),
-        "our_dram_mb": megabytes["DRAM"],
+        "our_dram_mb": dram,
         "fits": not result.hint,
     }
 

@@ -22,11 +22,10 @@ from ruby_map.mapper.model import evaluate as evaluate_batch
 from ruby_map.workloads import Workload, shaped
 from scipy.stats import spearmanr
 
-from .tables import HERE, Line, Row, Table, lines_of, ratio
+from .tables import HERE, Line, Row, Table, accesses, lines_of, ratio
 
 SETS = {"designs": "gemmini_designs.csv", "random": "gemmini_random.csv"}
 OURS = {"K": "M"}  # dims that have other names here
-KEPT = {"DRAM": "IWO", "Scratchpad": "IW", "Accumulator": "O", "Registers": "W"}
 HALVES = 10
 TILE_STEPS = (0, 100, 1_000, 10_000, 1e99)
 
@@ -61,32 +60,29 @@ def layer_of(line: Line) -> Workload:
 def counted(line: Line) -> Costs:
     """Count and cost a mapping."""
     levels, layer = loops_of(line["mapping"]), layer_of(line)
-    arch, energies = machine(
-        max(16, *(bound for loops in levels.values() for _, bound, spatial in loops if spatial), 0)
-    )
-    dims, names = layer.dims, [level.name for level in arch.levels]
+    spread = [bound for loops in levels.values() for _, bound, spatial in loops if spatial]
+    (arch, energies), dims = machine(max([16, *spread])), layer.dims
     factors = np.ones((1, len(arch.slots), len(dims)), np.int64)
-    order = np.empty((1, len(names), len(dims)), np.int8)
+    order = np.empty((1, len(arch.levels), len(dims)), np.int8)
     for level, loops in levels.items():
-        number = len(names) - 1 - level
+        number = len(arch.levels) - 1 - level
         slots = [s for s, slot in enumerate(arch.slots) if slot.level == number]  # its own, then that of its axis
         for dim, bound, spatial in loops:
             factors[0, slots[spatial], dims.index(dim)] *= bound
         first = [dims.index(dim) for dim, bound, spatial in loops if bound > 1 and not spatial]
         order[0, number] = [*first, *(d for d in range(len(dims)) if d not in first)]
-    keep = np.array([[[tensor.name[0] in KEPT[name] for tensor in layer.tensors] for name in names]])
+    keep = np.array([[[tensor.name not in own.bypass for tensor in layer.tensors] for own in arch.levels]])
     return evaluate_batch(MappingBatch.of(arch, layer, factors, order, keep), energies)
 
 
 def terms_of(line: Line, costs: Costs) -> dict[str, float]:
     """Tell what a mapping does that may take time."""
     counts = costs.counts
-    moved = (counts.reads + counts.fills + counts.updates)[0].sum(axis=1)
     tiles = prod(bound for _, bound, spatial in loops_of(line["mapping"])[3] if not spatial)
     return {
         "steps": float(counts.cycles[0]),
         "cycles": float(costs.cycles[0]),
-        "DRAM words": float(moved[0]),
+        "DRAM words": float(accesses(costs, 0)),
         "fills": float(counts.fills[0].sum()),
         "sums": float(counts.updates[0, 2].sum()),
         "tiles": float(tiles),

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ruby_map.mapper import Result
+from common import markdown
+from ruby_map.mapper.model import Costs
 
 HERE = Path(__file__).parent
 
@@ -25,10 +26,10 @@ def numbers(line: Line, keys: Iterable[str]) -> list[int]:
     return [int(line[key]) for key in keys]
 
 
-def accesses(result: Result, level: str) -> int:
+def accesses(costs: Costs, level: int) -> int:
     """Count the words that all instances of a level read and write."""
-    counts, number = result.valid_costs.counts, result.arch.number_of(level)
-    return int((counts.reads + counts.fills + counts.updates)[0, number].sum())
+    counts = costs.counts
+    return int((counts.reads + counts.fills + counts.updates)[0, level].sum())
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,7 @@ class Table:
 
     def text(self, rows: Sequence[Row]) -> str:
         """Write the table."""
-        lines = [list(self.columns), ["---"] * len(self.columns)]
-        lines += [[write(row) for write in self.columns.values()] for row in rows]
-        return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+        return markdown(self.columns, rows)
 
 
 def ratio(figure: float) -> str:

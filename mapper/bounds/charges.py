@@ -19,6 +19,8 @@ from ...workloads import Tensor, Workload
 from ..mapping import Bools, keeper_pairs
 from ..problem import Charges
 
+Passing = tuple[int, int]  # words read and written for each word that moves
+
 
 @dataclass(frozen=True)
 class MovementCost:
@@ -109,17 +111,19 @@ def _timed(
     """List what takes time at two neighbouring keepers of a tensor: the level, its bandwidth, the charge, and how many
     words pass for each that the charge moves.
 
-    The parent reads each word, and writes that of an output; it need not read what has not begins. The child writes
-    each, but what has not begins, and with `drains` reads an output to move it up.
+    The parent reads each word, and writes that of an output; the child writes each, and with `drains` reads that of an
+    output to move it up. The first of each distinct word of an output that begins empty is not sent down.
     """
-    first = int(tensor.begins_empty)
-    ends = (parent, (1, int(tensor.output)), (first, 0)), (child, (int(drains and tensor.output), 1), (0, first))
-    for level, moved, begins in ends[: 1 if child == len(arch.levels) else 2]:
+    first, output = int(tensor.begins_empty), int(tensor.output)
+    ends: list[tuple[int, int | None, Passing, Passing]] = [(parent, parent, (1, output), (first, 0))]
+    if child < len(arch.levels):
+        ends.append((child, None, (output if drains else 0, 1), (0, first)))
+    for level, of, moved, saved in ends:
         for bandwidth in arch.levels[level].bandwidths:
             if words := bandwidth.of(*moved):
-                of, cycles = parent if level == parent else None, 1 / bandwidth.rate
-                saved = bandwidth.of(*begins) * cycles
-                yield level, bandwidth, MovementCost(tensor, child, of, words * cycles, saved, mean=True), words
+                cycles = 1 / bandwidth.rate
+                first_cycles = bandwidth.of(*saved) * cycles
+                yield level, bandwidth, MovementCost(tensor, child, of, words * cycles, first_cycles, mean=True), words
 
 
 def distribution_cost(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> MovementCost:

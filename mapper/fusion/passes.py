@@ -42,9 +42,7 @@ class Pass:
 
     def cycles(self, arch: Architecture, words: int) -> int:
         """Compute the cycles of so many places: the most that a bandwidth asks for."""
-        limits = arch.levels[self.level].bandwidths
-        moved = self.reads * words, self.writes * words
-        return max((cycles_of(limit.of(*moved), limit.rate) for limit in limits), default=0)
+        return cycles_of(arch.levels[self.level], self.reads * words, self.writes * words)
 
 
 def passes(group: Group, keeper: int, stage: int, *, accumulates: bool, output_kept: bool) -> list[Pass]:

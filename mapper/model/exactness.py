@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 from warnings import warn
 
-from ...arch import Architecture
+from ...arch import Architecture, Storage
 from ...workloads import Tensor, ToldWarning, Workload
 from ..mapping import MappingBatch
 
@@ -60,12 +60,10 @@ def rate(bandwidth: float) -> Rate:
     return near.as_integer_ratio() if float(near) == bandwidth else (bandwidth, 1)
 
 
-def cycles_of(words: int, bandwidth: float | None) -> int:
-    """The whole cycles in which so many words pass a bandwidth; 0 where it has no limit."""
-    if bandwidth is None:
-        return 0
-    many, cycles = rate(bandwidth)
-    return int(-(-words * cycles // many))
+def cycles_of(level: Storage, reads: int, writes: int) -> int:
+    """The whole cycles in which an instance reads and writes so many words: the most that a bandwidth asks for."""
+    asked = ((limit.of(reads, writes), *rate(limit.rate)) for limit in level.bandwidths)
+    return max((int(-(-words * cycles // many)) for words, many, cycles in asked), default=0)
 
 
 def exactly(batch: MappingBatch) -> MappingBatch:

@@ -43,14 +43,7 @@ class Movement:
         words: dict[int, list[int]] = {}  # by level: read, written
         for flow in self.flows:
             words.setdefault(flow.level, [0, 0])[flow.written] += flow.words
-        return max(
-            (
-                cycles_of(bandwidth.of(*moved), bandwidth.rate)
-                for level, moved in words.items()
-                for bandwidth in arch.levels[level].bandwidths
-            ),
-            default=0,
-        )
+        return max((cycles_of(arch.levels[level], *moved) for level, moved in words.items()), default=0)
 
 
 def movements(placed: PlacedPart, arch: Architecture, *, drain_reads: bool) -> list[Movement]:

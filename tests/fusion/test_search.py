@@ -33,29 +33,27 @@ from .groups import convolutions, products
 
 
 @st.composite
+def machines(draw, sizes, words, rates):
+    """Two levels with an array of some size, an inner one of so many words, and figures of any proportions."""
+    pj, bandwidth = st.sampled_from([0.0, 1.0, 3.0, 10.0, 100.0]), st.sampled_from(rates)
+    axes = (Axis("x", draw(st.sampled_from(sizes))),)
+    inner = Storage("L1", "SRAM", capacity_bits=16 * draw(words), fanout=axes)
+    levels = (
+        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
+        replace(inner, write_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
+    )
+    figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    charges = Charges(leakage=draw(st.booleans()), drain_reads=draw(st.booleans()))
+    return Architecture("m", levels, Compute("MAC", "intmac")), table, charges
+
+
+@st.composite
 def families(draw):
     """A group of few and small stages on a machine with a buffer of little room, and figures of any proportions."""
     stages, links = draw(st.one_of(products(most=2), convolutions(most=2)))
     assume(max(stage.macs for stage in stages) <= 60 and len(stages) == 2)
-    pj = st.sampled_from([0.0, 1.0, 3.0, 10.0, 100.0])
-    axes = (Axis("x", draw(st.sampled_from([1, 2, 3]))),)
-    bandwidth = st.sampled_from([None, None, None, 1.0])
-    room = 16 * draw(st.integers(4, 60))
-    levels = (
-        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
-        Storage(
-            "L1",
-            "SRAM",
-            capacity_bits=room,
-            fanout=axes,
-            write_bandwidth=draw(bandwidth),
-            shared_bandwidth=draw(bandwidth),
-        ),
-    )
-    arch = Architecture("m", levels, Compute("MAC", "intmac"))
-    figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
-    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
-    charges = Charges(leakage=draw(st.booleans()), drain_reads=draw(st.booleans()))
+    arch, table, charges = draw(machines([1, 2, 3], st.integers(4, 60), [None, None, None, 1.0]))
     return Family(stages, links, arch, table, charges, "ruby", "L1")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
+from ruby_map.arch import Architecture, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.mapper.bounds import ideal
@@ -26,32 +26,13 @@ from ruby_map.mapper.search.outcome import Ended
 from ruby_map.workloads import Fault, InputError
 
 from ..conftest import DEEP
-from ..fusion.test_search import computes, every_group, front_of, has_room, points_of_group
+from ..fusion.test_search import computes, every_group, front_of, has_room, machines, points_of_group
 from .networks import fused, fused_one, network_of, networks
 
 
-@st.composite
-def machines(draw):
+def small():
     """Two levels with little room in the inner one, and figures of any proportions."""
-    pj = st.sampled_from([0.0, 1.0, 3.0, 10.0, 100.0])
-    axes = (Axis("x", draw(st.sampled_from([1, 2]))),)
-    bandwidth = st.sampled_from([None, None, 1.0])
-    room = 16 * draw(st.integers(4, 30))
-    levels = (
-        Storage("L0", "DRAM", read_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth)),
-        Storage(
-            "L1",
-            "SRAM",
-            capacity_bits=room,
-            fanout=axes,
-            write_bandwidth=draw(bandwidth),
-            shared_bandwidth=draw(bandwidth),
-        ),
-    )
-    figures = tuple(LevelEnergy(level.name, draw(pj), draw(pj), draw(pj), 0.1, 1.0, "given") for level in levels)
-    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
-    charges = Charges(leakage=draw(st.booleans()), drain_reads=draw(st.booleans()))
-    return Architecture("m", levels, Compute("MAC", "intmac")), table, charges
+    return machines([1, 2], st.integers(4, 30), [None, None, 1.0])
 
 
 class EveryPlan:
@@ -157,7 +138,12 @@ class EveryPlan:
 
 
 @settings(max_examples=200 if DEEP else 4)
-@given(networks(most=4), machines(), st.sampled_from(sorted(OBJECTIVES)), st.sampled_from(["auto", "auto", "resident"]))
+@given(
+    networks(most=4),
+    small(),
+    st.sampled_from(sorted(OBJECTIVES)),
+    st.sampled_from(["auto", "auto", "resident"]),
+)
 def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
     """Without a limit its value is that of the best plan, or by EDP its bound is below it and no more than it says."""
     arch, table, charges = machine
@@ -187,7 +173,7 @@ def test_the_search_finds_the_best_of_every_plan(network, machine, name, fuse):
 @settings(max_examples=200 if DEEP else 2)
 @given(
     networks(most=4),
-    machines(),
+    small(),
     st.sampled_from(sorted(OBJECTIVES)),
     *(st.sampled_from([None, -0.1, 0.0, 0.3, 0.6, 1.0]) for _ in range(2)),
 )

@@ -8,13 +8,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-import numpy as np
-
 from .....arch import Architecture
 from .....energy import EnergyTable
 from .....workloads import Tensor
 from ....problem import Charges
 from .stages import Read, Stages
+from .transfers import passing_cycles
 
 STATISTICS = 2  # words of a row: its maximum, and its sum
 
@@ -69,6 +68,5 @@ def pass_figures(
         bits = storage.bits(own.tensor.name, own.tensor.word_bits)
         write_pj = figures.write_pj if level else figures.update_pj
         energy += words * bits / storage.width_bits * (own.reads * figures.read_pj + own.writes * write_pj)
-        passing = [(limit.of(own.reads, own.writes) * words, limit.rate) for limit in storage.bandwidths]
-        cycles += max((int(np.ceil(number / rate * (1 - 1e-12))) for number, rate in passing), default=0)
+        cycles += passing_cycles(storage, own.reads * words, own.writes * words)
     return energy + costs.leak_pj_per_cycle(arch, table) * cycles, cycles

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .....arch import Architecture
+from .....arch import Architecture, Storage
 from .....energy import EnergyTable
 from ....problem import Charges
 from .stages import Stages
@@ -50,12 +50,11 @@ def transfer_pj(
 def transfer_cycles(flows: Sequence[float], arch: Architecture, level: int, costs: Charges) -> int:
     """The cycles that the slowest bandwidth of both levels takes."""
     reads, updates, fills, drains = flows
-    moved = (arch.levels[0], reads, updates), (arch.levels[level], drains if costs.drain_reads else 0, fills)
-    return max(
-        (
-            int(np.ceil(limit.of(read, written) / limit.rate * (1 - 1e-12)))
-            for storage, read, written in moved
-            for limit in storage.bandwidths
-        ),
-        default=0,
-    )
+    drained = drains if costs.drain_reads else 0
+    return max(passing_cycles(arch.levels[0], reads, updates), passing_cycles(arch.levels[level], drained, fills))
+
+
+def passing_cycles(level: Storage, reads: float, writes: float) -> int:
+    """The cycles in which a level reads and writes so many words: the most that one of its bandwidths takes."""
+    taken = (limit.of(reads, writes) / limit.rate * (1 - 1e-12) for limit in level.bandwidths)
+    return max((int(np.ceil(cycles)) for cycles in taken), default=0)

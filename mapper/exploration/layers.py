@@ -120,7 +120,9 @@ class Layers:
         options = self.study.options
         asked = options.bound is not None and not STRATEGIES[options.strategy].proves
         for number, result in results.items() if asked else ():
-            if not self.interrupted and results[number].found:
+            if self.interrupted and result.found:
+                result.statistics.stop(Ended.INTERRUPTED)
+            elif result.found:
                 results[number] = bounded(
                     result, self.study.task(number, self.study.space(number), options), self.progress
                 )

@@ -31,12 +31,13 @@ def chosen_for_network(layers: Layers, results: dict[int, Result], counts: Seque
     Least sums are proven until the choice is, or each layer's effort is used up; Ctrl-C leaves the best so far.
     """
     options = layers.study.options
-    whole = len(results) == len(counts) and not layers.interrupted
     edp = len(options.objectives) == 1 and all(OBJECTIVES[options.objectives[0]].powers)
-    if not whole or not edp or not STRATEGIES[options.strategy].proves or options.certify:
+    if len(results) < len(counts) or not edp or not STRATEGIES[options.strategy].proves or options.certify:
         return results  # a certificate is about the layers' own best
     if any(result.lower_bound is None for result in results.values()):
         return results
+    if layers.interrupted:  # perhaps when the last layer had ended: the choice has not begun
+        return {number: _interrupted(result) for number, result in results.items()}
     together = None
     try:
         together = _Together(layers, results, counts)

@@ -309,7 +309,7 @@ def test_layers_are_proven_side_by_side(net):
     assert plain(together) == plain(alone)
 
 
-@pytest.mark.parametrize("moment", [1, 2])
+@pytest.mark.parametrize("moment", [1, 2, 3])
 def test_ctrl_c_ends_proofs_side_by_side_with_the_best_so_far(net, moment):
     """Layers that are being proven keep what they have; a budget of seconds is shared by all."""
     options = SearchOptions(jobs=2, budget="60s")

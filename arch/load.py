@@ -11,6 +11,7 @@ from .base import find_arch, with_base
 from .components import component_classes
 from .loop_constraint import LoopConstraint
 from .loop_schema import Loops, TemporalLoops
+from .measured import term_faults
 from .schema import CAPACITIES, ComputeUnit, Fanout, Level, Machine
 from .spec import Architecture, Axis, ComponentClass, Compute, Storage
 from .timeloop import apply_timeloop_constraints, read_timeloop_arch
@@ -89,7 +90,10 @@ def parse_arch(
         raise InputError(_in_order([*error.faults, *faults])) from None
     if faults:
         raise InputError(_in_order(faults))
-    return _architecture(machine, components)
+    arch = _architecture(machine, components)
+    if faults := list(term_faults(document, arch)):
+        raise InputError(faults)
+    return arch
 
 
 def _in_order(faults: list[Fault]) -> list[Fault]:

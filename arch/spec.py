@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from ..workloads import Fault
 from .bandwidth import Bandwidth, Kind
+from .calibration import Calibration
 from .loop_constraint import FREE, LoopConstraint
 
 # of a rate, an energy in pJ or an area that a file gives: no product that is reported overflows
@@ -193,18 +194,6 @@ class Slot:
         It is a whole number, the same for all comparisons: 0.28 of 25 is 7, where the product in floats is above 7.
         """
         return 0 if self.axis is None else ceil(self.constraint.min_utilization * self.axis.size * (1 - 1e-9))
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What programs took on a real machine, from which times of other programs are predicted."""
-
-    measured_on: str
-    dtype: str
-    peak_gflops: float | None = None  # of one core
-    gb_per_second: tuple[tuple[str, float], ...] = ()  # (level, rate) pairs: read by one core
-    fitted_on: tuple[str, ...] = ()  # layers
-    seconds: tuple[tuple[str, float], ...] = ()  # (term, seconds of one) pairs
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ import numpy as np
 from common import arguments, recorded, save, tell
 from ruby_map.arch import Architecture, one_core, parse_arch
 from ruby_map.mapper import Result, SearchOptions, explore
+from ruby_map.mapper.calibration import Sample, fitted
 from ruby_map.mapper.codegen import (
     BACKENDS,
     DATA_TYPES,
@@ -31,9 +32,7 @@ from ruby_map.mapper.codegen import (
     Nest,
     Processor,
     ProgramCounts,
-    Sample,
     described,
-    fitted,
     machine_yaml,
     measured_machine,
     measured_nest,
@@ -154,7 +153,7 @@ def predictions(samples: list[Sample], weights: dict[str, float]) -> list[float]
 
 
 def times(rows: dict[str, Any]) -> list[float]:
-    return [sample.seconds for sample in rows["samples"]]
+    return [sample.measured for sample in rows["samples"]]
 
 
 def judged(name: str, runs: dict[str, dict[str, Any]], seed: int) -> Row:

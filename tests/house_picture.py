@@ -27,6 +27,7 @@ CONTENTS = {
     "networks": "plans: parts, what stays between",
     "plan_search": "the best plan, and a proof",
     "group_search": "the best fused group, proven",
+    "calibration": "fits of measurements, predictions",
     "searchers": "the table of searches; the literature's",
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
@@ -39,12 +40,12 @@ CONTENTS = {
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
 BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 280, 42, 22, 24, 16, 16
 LANES, APART = 32, 4  # the width of all lanes at the right of the boxes, and from one arrow there to the next
-WIDEST = 4  # boxes of a floor
+WIDEST = 5  # boxes of a floor
 FRAME = WIDEST * (BOX + BOX_GAP) - BOX_GAP + 2 * MARGIN + LANES
 WIDTH = FRAME + 2 * MARGIN
 HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">
-<title>The four parts and the twenty rooms of mapper, each above what it may import</title>
+<title>The four parts and the rooms of mapper, each above what it may import</title>
 <style>
   text {{ font-family: Helvetica, Arial, sans-serif; font-size: 12px; fill: #333333; text-anchor: middle }}
   .name {{ font-size: 14px; font-weight: bold; fill: #000000 }}

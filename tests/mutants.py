@@ -421,6 +421,41 @@ MUTANTS = [
         "number := words[limit.kind == 'write']",
         ["model/test_usage.py"],
     ),
+    Mutant(
+        "a fit is judged on the layers that it was fitted to",
+        "mapper/calibration/fit.py",
+        "return np.flatnonzero(known), np.flatnonzero(~known)",
+        "return np.flatnonzero(known), np.flatnonzero(known)",
+        ("calibration",),
+    ),
+    Mutant(
+        "tiles at the spatial origin forget the last path",
+        "mapper/calibration/terms.py",
+        "inside, last = inside + last * (digit > 0), last * (digit == 0)",
+        "inside, last = inside + last * (digit > 0), last",
+        ("calibration",),
+    ),
+    Mutant(
+        "words of a fit are those of all instances",
+        "mapper/calibration/terms.py",
+        "return every / max(1.0, float(counts.instances[0, memory]))",
+        "return every",
+        ("calibration",),
+    ),
+    Mutant(
+        "a network is predicted as each of its layers once",
+        "mapper/calibration/prediction.py",
+        "sum(count * (own.cycles or 0.0) for own, count in known)",
+        "sum(own.cycles or 0.0 for own, count in known)",
+        ("commands/test_fit_command.py",),
+    ),
+    Mutant(
+        "Ctrl-C before the choice for a network is not told",
+        "mapper/exploration/network.py",
+        "return {number: _interrupted(result) for number, result in results.items()}\n    together = None",
+        "return results\n    together = None",
+        ("exploration/test_layers.py",),
+    ),
 ]
 
 

@@ -17,6 +17,7 @@ PRINTED = {  # by the module that prints them
     "run_graph": ("graph",),
     "run_list": ("library",),
     "run_model": ("model", "difference"),
+    "run_fit": ("fit",),
     "run_plan": ("group-model", "plan-model"),
     "run_energy": ("energy",),
     "run_check": ("check",),

@@ -1,18 +1,16 @@
 """Programs that do what a mapping says, written, compiled and run."""
 
 from .backends import BACKENDS
-from .calibration import Sample, fitted, measured_nest, predicted, predicted_seconds, sampled
 from .data_types import DATA_TYPES, DataType
 from .machine import Processor, described, measured_machine
 from .machine_file import machine_yaml
 from .nest import Loop, Nest
 from .program import Backend, Measurement, ProgramError, compared, compiler, compiler_version, memory_faults, run
 from .program_counts import ProgramCounts
+from .program_seconds import measured_nest, predicted, predicted_seconds, sampled
 from .reference import Array, expected, operands
 
 __all__ = [
-    "Sample",
-    "fitted",
     "measured_nest",
     "predicted",
     "predicted_seconds",

@@ -20,7 +20,7 @@ ACTIONS = ("list", "best", "export", "import", "prune")
 SCHEMAS = (
     *("architecture", "workload", "sweep", "mapping", "transforms", "plan"),
     *("network-plan", "result", "group", "pipeline", "graph", "size", "library"),
-    *("group-model", "plan-model", "model", "difference", "energy", "check"),
+    *("group-model", "plan-model", "model", "fit", "difference", "energy", "check"),
     *("sweep-summary", "pareto", "sweep-results", "store", "program", "comparison"),
     *("certificate", "store-line"),
 )

@@ -1,6 +1,7 @@
 """`ruby-model ARCH WORKLOAD MAPPING` prints counts and costs of a mapping, compares the executor's, explains them.
 
-With a second mapping, or changes by `--set`, it prints how the two differ, by level and tensor.
+With a second mapping, or changes by `--set`, it prints how the two differ, by level and tensor. With `--fit` it fits
+cycles and energies to what was measured of many mappings.
 """
 
 from dataclasses import dataclass, field
@@ -18,6 +19,9 @@ from .complete import layers, machines, one_of
 class ModelRequest(FilesRequest):
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload.
+
+    With --fit FILE: fit cycles and energies to what FILE says was measured of many mappings, and print ARCH with the
+    fit as its calibration; ruby-map and ruby-model then predict by it.
     """
 
     arch: Annotated[
@@ -31,10 +35,10 @@ class ModelRequest(FilesRequest):
         typer.Argument(
             autocompletion=layers, metavar="WORKLOAD", help="A layer: a file, or a name such as resnet50/conv1."
         ),
-    ]
+    ] = ""
     mapping: Annotated[
         str, typer.Argument(metavar="MAPPING", help="A mapping file (Timeloop's format, residuals as M=4,2).")
-    ]
+    ] = ""
     other: Annotated[str, typer.Argument(metavar="MAPPING_B", help="A second one: show what it changes.")] = ""
     changes: Annotated[
         list[str],
@@ -71,6 +75,10 @@ class ModelRequest(FilesRequest):
     drain_reads: Annotated[bool, typer.Option("--drain-reads", help=DRAIN)] = False
     store: Annotated[Path | None, typer.Option(help="Add the mapping, if it is valid, to this file.")] = None
     objective: Annotated[str, typer.Option(help="With --store: what the mapping is meant to minimise.")] = "edp"
+    fit: Annotated[
+        Path | None, typer.Option(metavar="MEASURED", help="A CSV: workload, mapping, cycles or seconds, energy_pj.")
+    ] = None
+    seed: Annotated[int, typer.Option(min=0, help="With --fit: of the halves by which terms are chosen.")] = 0
 
 
 main = new_app(ModelRequest, "run_model")

@@ -2,22 +2,17 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
-
-import yaml
 
 from ...arch import Architecture, one_core, parse_arch
 from ...workloads import Fault, InputError, Workload, option_fault, parse_yaml
+from ..calibration import FitError, Sample, fitted
 from ..codegen import (
     BACKENDS,
     DATA_TYPES,
     Nest,
     ProgramError,
-    Sample,
     compiler_version,
     described,
-    fitted,
     machine_yaml,
     measured_machine,
     sampled,
@@ -25,6 +20,7 @@ from ..codegen import (
 from ..exploration import draw_valid, load
 from ..mapspace import Preset
 from ..runtime import print_message, print_result
+from .calibration_section import with_section, written
 from .guard import FOUND, NOTHING_VALID
 from .ruby_machine import MachineRequest
 
@@ -43,7 +39,7 @@ def run(request: MachineRequest) -> int:
     _check(request)
     try:
         print_result((_calibrated(request) if request.arch else _measured(request)).rstrip())
-    except ProgramError as error:
+    except (ProgramError, FitError) as error:
         print_message(str(error))
         return FAILED
     return FOUND
@@ -82,8 +78,8 @@ def _measured(request: MachineRequest) -> str:
 
 def _calibrated(request: MachineRequest) -> str:
     """Return the text of ARCH with the fitted calibration in the place of its own."""
-    text = _text(request.arch)
-    _with_section(text, request.arch, {"measured_on": "here", "dtype": request.dtype})  # before minutes are spent
+    text = written(request.arch)
+    with_section(text, request.arch, {"measured_on": "here", "dtype": request.dtype})  # before minutes are spent
     every = [load(request.arch, layer) for layer in request.layers or []]
     for _, layer in every:
         if not isinstance(layer, Workload):
@@ -102,47 +98,7 @@ def _calibrated(request: MachineRequest) -> str:
         ],
         "seconds": fitted(samples, request.seed),
     }
-    return _with_section(text, request.arch, section)
-
-
-def _with_section(text: str, source: str, section: dict[str, Any]) -> str:
-    """Return the text of an architecture with another calibration at its end; comments and other keys stay.
-
-    Raises InputError for a text that such lines cannot be added to: a mapping in braces, the end mark `...`.
-    """
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        root = None  # told below, by the reader of all files
-    lines = text.splitlines()
-    for key, value in root.value if isinstance(root, yaml.MappingNode) else []:
-        if key.value == "calibration":
-            del lines[key.start_mark.line : _last_line(value) + 1]
-    made = "\n".join(lines).rstrip() + "\n" + yaml.safe_dump({"calibration": section}, sort_keys=False, width=110)
-    try:
-        parse_arch(parse_yaml(made, source))
-    except InputError as error:
-        rule = "a calibration cannot be written at the end of this file: write it in block style, without braces"
-        raise InputError([Fault(source, None, "calibration", rule), *error.faults]) from None
-    return made
-
-
-def _last_line(node: yaml.Node) -> int:
-    """Return the line on which the last value within a node ends."""
-    inside = [child for pair in node.value for child in pair] if isinstance(node, yaml.MappingNode) else []
-    inside = node.value if isinstance(node, yaml.SequenceNode) else inside
-    if not inside or getattr(node, "flow_style", False):
-        end = node.end_mark
-        return int(end.line - 1 if end.column == 0 and end.line > node.start_mark.line else end.line)
-    return max(map(_last_line, inside))
-
-
-def _text(arch: str) -> str:
-    """Return the text of a file of this project's form. Raises InputError for others, and for names of the library."""
-    path = Path(arch)
-    if not path.is_file():
-        raise InputError(option_fault("ARCH", f"{arch} is no file; print one first: ruby-machine > {path.name}.yaml"))
-    return path.read_text(encoding="utf-8")
+    return with_section(text, request.arch, section)
 
 
 def _samples(arch: Architecture, layers: Sequence[Workload], request: MachineRequest) -> list[Sample]:
@@ -157,7 +113,7 @@ def _samples(arch: Architecture, layers: Sequence[Workload], request: MachineReq
                 if faults := backend.faults(nest, kind):
                     raise InputError(faults)
                 samples.append(sampled(backend, nest, kind, request.seed))
-                print_message(f"{layer.name}, {mapspace}: {i + 1} of {len(batch)}, {samples[-1].seconds * 1e3:.4g} ms")
+                print_message(f"{layer.name}, {mapspace}: {i + 1} of {len(batch)}, {samples[-1].measured * 1e3:.4g} ms")
     if not samples:
         raise InputError(Fault(arch.name, None, "", "no valid mapping was drawn of any of the layers"))
     return samples

@@ -31,6 +31,7 @@ from ..store import MappingSource, Store, store_faults
 from .changes import changed, with_them
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .ruby_model import ModelRequest
+from .run_fit import run_fit
 from .run_plan import run_plan
 from .shared import energy_clashes, placed_as
 from .timeloop_options import energies
@@ -41,7 +42,10 @@ HAND = "hand"  # the origin, in a store, of mappings that nobody searched for
 def run(request: ModelRequest) -> int:
     """Count and cost one mapping. Status 0: valid; 1: it does not fit the machine or violates its constraints (costs
     are shown all the same); 2: bad input, and loops that are no mapping of the workload."""
+    if request.fit:
+        return run_fit(request)
     costs = Charges(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads)
+    _check_one(request)
     _check_store(request)
     machine, layer = load(request.arch, request.workload, request.more)
     machine = placed_as(machine, request.placement)
@@ -112,6 +116,15 @@ def _show_changes(before: Result, layer: Workload, costs: Charges, request: Mode
         if after.hint:
             print_result("\n".join(["\nB is not valid:", *after.hint.splitlines()]))
     return NOTHING_VALID if after.hint else FOUND
+
+
+def _check_one(request: ModelRequest) -> None:
+    """Raise InputError where a layer or a mapping is missing, and for what goes with --fit alone."""
+    missing = {"WORKLOAD": not request.workload, "MAPPING": not request.mapping}
+    faults = [option_fault(name, "is missing") for name, is_missing in missing.items() if is_missing]
+    faults += [option_fault("seed", "goes with --fit")] if "seed" in request.given else []
+    if faults:
+        raise InputError(faults)
 
 
 def _check_store(request: ModelRequest) -> None:

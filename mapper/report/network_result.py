@@ -8,6 +8,7 @@ from typing import override
 from ...workloads import variant
 from ..bounds import Ideal
 from ..bounds.sums import edp_bound
+from ..calibration import Prediction
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Ended, Statistics
 from ..store import known_line
@@ -83,6 +84,13 @@ class NetworkResult(Printable, Layered[Result]):
         """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
         spans = [(span, count) for result, count in self.layers if (span := result.fill_drain) is not None]
         return (sum(n * waits for (waits, _), n in spans), sum(n * every for (_, every), n in spans)) if spans else None
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """What the machine's calibration predicts of the layers in turn; None without one, and of a plan."""
+        if self.plan is not None:
+            return None
+        return Prediction.total((result.prediction, count) for result, count in self.layers)
 
     @property
     def energy_pj(self) -> float:

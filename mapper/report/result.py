@@ -7,6 +7,7 @@ from typing import override
 from ...energy import area_um2
 from ..bounds import Ideal, ideal
 from ..bounds.sums import LayerBounds, LeastSum
+from ..calibration import Prediction
 from ..model import Costs
 from ..model.figures import Mapped, binding, bound_text
 from ..problem import Problem
@@ -113,6 +114,11 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
         """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
         counts = self.valid_costs.counts
         return None if self.arch.systolic is None else (int(counts.fill_drain[0]), int(counts.cycles[0]))
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """What the machine's calibration predicts; None without a mapping, or without one."""
+        return None if self.mapped is None else Prediction.of(self.mapped, self.arch)
 
     @property
     def energy_pj(self) -> float:

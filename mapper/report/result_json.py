@@ -15,6 +15,7 @@ from .front import front_json
 from .layered import Layered
 from .network_result import NetworkResult
 from .plans import plan_json
+from .predictions import prediction_json
 from .rates import rates_json
 from .result import Result
 from .transformed import transformations
@@ -125,7 +126,7 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     waits = result.fill_drain if result.found else None
     more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
     more |= {} if result.bound_by is None else {"bound_by": result.bound_by}
-    more |= rates_json(result) if result.found else {}
+    more |= rates_json(result) | prediction_json(result) if result.found else {}
     return costs | work | more | ({"drain_reads": True} if drained else {})
 
 

@@ -14,6 +14,7 @@ from ..mapping import MappingBatch
 from ..model import Costs
 from ..problem import ROUNDING, Charges, at_most, first_objective
 from ..search.outcome import Ended, Statistics
+from .predictions import Predicted, prediction_lines
 from .rates import Rates, rate_lines
 
 BUILT_IN = "built-in estimates"
@@ -109,7 +110,7 @@ def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> Tex
     return TextTable(head[:end], [row[:end] for row in _blank_repeats(rows)], left=(0, 2))
 
 
-class Totals(Rates, Protocol):
+class Totals(Rates, Predicted, Protocol):
     """What is totalled of a layer or a network."""
 
     @property
@@ -154,6 +155,7 @@ def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
     lines = [
         ("cycles", f"{cycles:,}", _over(sums, "cycles", best.cycles)),
         *rate_lines(sums),
+        *prediction_lines(sums),
         ("utilisation", f"{sums.utilization:.1%}", ""),
         *(of_energy if energies else [("energy", "not known", "")]),
         ("MACs", f"{macs:,}", f", {zeros:,} of them on the zeros of padding ({zeros / macs:.1%})" if zeros else ""),

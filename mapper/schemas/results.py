@@ -1,5 +1,6 @@
 """The objects of results: `ruby-map --json`, stats.json, and what other commands add to them."""
 
+from .fits import PredictedCosts
 from .network_plans import NetworkPlan, PlanTotals
 from .values import (
     Amount,
@@ -108,6 +109,8 @@ class Totals(Output):
     """10^12 operations per second, 2 for each MAC that is not on zeros of padding."""
     tops_per_watt: Amount | None = None
     """These operations per energy."""
+    predicted: PredictedCosts | None = None
+    """What the machine's calibration predicts."""
     search: Search
     """How the search went."""
     optimal: bool | None = None

@@ -20,6 +20,7 @@ from .commands import (
 )
 from .comparisons import Compared
 from .differences import Difference
+from .fits import Fits
 from .graphs import Graph
 from .groups import CheckedGroup, Group, GroupModel
 from .inputs import mapping_schema, network_plan_schema, plan_schema, sweep_schema, transforms_schema
@@ -47,6 +48,7 @@ OUTPUTS: Mapping[str, object] = {
     "group-model": GroupModel,  # ruby-model ARCH NETWORK PLAN --json
     "plan-model": PlanModel,  # ruby-model ARCH NETWORK PLAN --json
     "model": Model,  # ruby-model --json
+    "fit": Fits,  # ruby-model ARCH --fit MEASURED --json
     "difference": Difference,  # ruby-model A B --json, --set
     "energy": Energies,
     "check": Checked | CheckedGroup | Refused,

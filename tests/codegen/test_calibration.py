@@ -1,18 +1,15 @@
-"""Fitted weights are those that were planted; the processor is read from what the system says."""
+"""Predicted seconds are sums of terms; the processor is read from what the system says."""
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from ruby_map.arch import parse_arch
-from ruby_map.arch.spec import Calibration
+from ruby_map.arch.calibration import Calibration
 from ruby_map.mapper.codegen import (
     DATA_TYPES,
     ProgramCounts,
     ProgramError,
-    Sample,
     described,
-    fitted,
     machine_yaml,
     measured_machine,
     predicted,
@@ -23,26 +20,6 @@ from ruby_map.workloads import parse_yaml
 
 from ..conftest import needs_compiler
 from .test_c import a_nest
-
-TRUTH = {"statement": 2e-10, "L1 line": 3e-9}
-
-
-def samples(noise, number=80):
-    """Programs whose time is a sum of two terms; two more have nothing to do with it."""
-    random = np.random.default_rng(4)
-    found = []
-    for _ in range(number):
-        terms = {name: float(10 ** random.uniform(3, 7)) for name in (*TRUTH, "load", "iteration")}
-        seconds = sum(weight * terms[name] for name, weight in TRUTH.items())
-        found.append(Sample(terms, seconds * float(np.exp(random.normal(0, noise)))))
-    return found
-
-
-def test_planted_weights_are_found_and_no_others():
-    assert fitted(samples(0.0)) == pytest.approx(TRUTH, rel=1e-3)
-    noisy = fitted(samples(0.1))
-    assert {name: noisy[name] for name in TRUTH} == pytest.approx(TRUTH, rel=0.1)
-    assert fitted(samples(0.1), 3) == fitted(samples(0.1), 3)
 
 
 def test_predictions_are_sums_shared_by_threads():

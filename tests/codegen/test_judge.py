@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, Storage, placed
-from ruby_map.arch.spec import Calibration
+from ruby_map.arch.calibration import Calibration
 from ruby_map.mapper.codegen import (
     BACKENDS,
     DATA_TYPES,

@@ -201,6 +201,7 @@ def _storage(level: Level, machine: Machine) -> Storage:
         read_bandwidth=level.read_bandwidth,
         write_bandwidth=level.write_bandwidth,
         shared_bandwidth=level.shared_bandwidth,
+        start_cycles=level.start_cycles,
         multiple_buffering=level.multiple_buffering,
         placement=level.placement,
         code=level.code,

@@ -55,6 +55,7 @@ def checked_name(name: str) -> str:
 
 Name = Annotated[str, AfterValidator(checked_name)]
 Size = Annotated[IntExpr, Field(ge=1)]
+MOST_START = 10**9  # cycles in which a tile begins
 Technology = Annotated[float, BeforeValidator(_technology)]
 Attribute = Annotated[Any, PlainValidator(_attribute)]
 Amount = Annotated[FloatExpr, Field(ge=0, le=LARGEST)]
@@ -141,6 +142,7 @@ class Level(Part):
     read_bandwidth: Rate | None = None
     write_bandwidth: Rate | None = None
     shared_bandwidth: Rate | None = None
+    start_cycles: Annotated[IntExpr, Field(ge=0, le=MOST_START)] = 0
     multiple_buffering: Size = 1
     placement: Placement = "even"
     code: LevelCode = "cache"

@@ -85,6 +85,8 @@ class Storage(Component):
     write_bandwidth: float | None = None
     # of reads and writes together
     shared_bandwidth: float | None = field(default=None, metadata={"later": True})
+    # cycles in which each tile begins, once for each step of the temporal loops outside; nothing else runs in them
+    start_cycles: int = field(default=0, metadata={"later": True})
     multiple_buffering: int = 1  # usable capacity = capacity // this
     keep: frozenset[str] = frozenset()  # tensors that must be kept here
     bypass: frozenset[str] = frozenset()  # tensors that must not; the rest is the mapper's choice
@@ -251,6 +253,12 @@ class Architecture:
             i for i, level in enumerate(self.levels) if not (i and level.memory == self.levels[i - 1].memory != "")
         ]
         return tuple(range(start, after) for start, after in zip(first, [*first[1:], len(self.levels)], strict=True))
+
+    @property
+    def starts(self) -> tuple[tuple[int, int], ...]:
+        """The memories whose tiles take cycles to begin: the first level of each, and these cycles."""
+        levels = [(stack[0], self.levels[stack[0]].start_cycles) for stack in self.stacks]
+        return tuple((level, cycles) for level, cycles in levels if cycles)
 
     def number_of(self, name: str) -> int:
         """The number of the level of this name. Raises StopIteration for one that the machine has not."""

@@ -456,6 +456,55 @@ MUTANTS = [
         "return results\n    together = None",
         ("exploration/test_layers.py",),
     ),
+    Mutant(
+        "tiles that begin are those of one level further in",
+        "mapper/model/nests/nest_analysis.py",
+        "cycles * self.steps(level) for level, cycles",
+        "cycles * self.steps(level + 1) for level, cycles",
+        ("model/test_starts.py",),
+    ),
+    Mutant(
+        "a slow level hides the starts",
+        "mapper/model/cost.py",
+        "level_cycles[:, level] + counts.starts)",
+        "level_cycles[:, level])",
+        ("model/test_starts.py",),
+    ),
+    Mutant(
+        "a bound counts starts twice",
+        "mapper/bounds/relaxation.py",
+        "cycles = cycles + start * value(tiles)",
+        "cycles = cycles + 2 * start * value(tiles)",
+        ("model/test_starts.py",),
+    ),
+    Mutant(
+        "orders of slow levels forget the starts",
+        "mapper/proof/slow_orders.py",
+        "        cycles = cycles + self.starts\n",
+        "",
+        ("search/test_slow_orders.py", "search/test_bandwidth.py", "model/test_starts.py"),
+    ),
+    Mutant(
+        "the checker bounds starts by those of one level further in",
+        "mapper/certificate/checker/columns.py",
+        "partial(_steps, boundary=memory.levels[0])",
+        "partial(_steps, boundary=memory.levels[-1] + 1)",
+        ("model/test_starts.py", "certificate/test_certificate.py"),
+    ),
+    Mutant(
+        "the checker's orders forget the starts",
+        "mapper/certificate/checker/orders.py",
+        "* (1 - ROUNDED)) + starts)",
+        "* (1 - ROUNDED)))",
+        ("certificate",),
+    ),
+    Mutant(
+        "weighted products have starts that are no share of a flow",
+        "mapper/bounds/weighted_terms.py",
+        "yield _Term(prefix + name, float(cycles), tiles, owner, number)",
+        "yield _Term(prefix + name, float(cycles), tiles, owner, -7)",
+        ("search/test_halving.py", "model/test_starts.py"),
+    ),
 ]
 
 

@@ -27,6 +27,7 @@ FEW = MOST if DEEP else 200  # the same where proofs under bandwidths look at ne
 CHOICES = 1024 if DEEP else 32  # of what is kept: each is bounded by itself
 TENSORS = frozenset("ABZ") | {"Inputs", "Outputs", "Weights"}
 DIMS = ("M", "K", "P", "C", "N", "R")
+STARTS = st.sampled_from([0, 0, 0, 0, 1, 3, 20])  # cycles in which a tile begins
 PRESETS = ("pfm", "ruby-s", "ruby-t", "ruby")
 
 
@@ -49,6 +50,7 @@ def small_machines(draw, bandwidths=True):
             capacity_bits=16 * draw(st.integers(3, 40)) if i else None,
             read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])) if bandwidths else None,
             shared_bandwidth=draw(st.sampled_from([None, None, None, 1.5])) if bandwidths else None,
+            start_cycles=draw(STARTS),
         ))  # fmt: skip
         if draw(st.booleans()) and i:
             levels[i] = replace(levels[i], keep=TENSORS)
@@ -124,6 +126,7 @@ def constrained_machines(draw):
             tensor_bits=draw(st.sampled_from([(), (), (("Z", 24), ("Outputs", 32)), (("A", 4),)])),
             multiple_buffering=draw(st.sampled_from([1, 1, 2])),
             read_bandwidth=draw(bandwidth), write_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth),
+            start_cycles=draw(STARTS),
         ))  # fmt: skip
     return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
 

@@ -49,6 +49,7 @@ _LEVEL = {
     "Level.ports": "Ports of an SRAM; 2 if left out.",
     "Level.read_bandwidth": "Words read per cycle and instance; unbounded if left out.",
     "Level.write_bandwidth": "Words written per cycle and instance; unbounded if left out.",
+    "Level.start_cycles": "Cycles in which each of its tiles begins; nothing else runs in them.",
     "Level.shared_bandwidth": "Words read and written per cycle and instance, together; unbounded if left out.",
     "Level.multiple_buffering": "Mappings may use the capacity divided by this; 1 if left out.",
     "Level.placement": "uneven: each tensor stands below loops of its own.",

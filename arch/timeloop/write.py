@@ -3,6 +3,7 @@
 from math import prod
 from typing import Any
 
+from ..ours_alone import without_counterpart
 from ..spec import Architecture, Axis, Compute, Storage
 from .components import kind
 
@@ -19,10 +20,7 @@ def _faults(arch: Architecture) -> list[str]:
             faults.append(f"{level.name}: a width of {level.width_bits} bits for words of {level.word_bits}")
         if level.capacity_bits is not None and level.capacity_bits % level.word_bits:
             faults.append(f"{level.name}: a capacity of {level.capacity_bits} bits for words of {level.word_bits}")
-        if level.placement == "uneven":
-            faults.append(f"{level.of_memory}: uneven placement")
-        if any(axis.systolic for axis in level.fanout):
-            faults.append(f"{level.name}: systolic axes")
+        faults += without_counterpart(level)
     return faults
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..ours_alone import without_counterpart
 from ..spec import Architecture, Compute, Storage
 from .read import LIMITS
 
@@ -17,9 +18,8 @@ def _faults(arch: Architecture, energies: Energies, kept: Mapping[str, Collectio
     """What ZigZag's files cannot say."""
     axes = [axis for level in arch.levels for axis in level.fanout]
     faults = [f"{len(axes)} axes, its mapping files know {MOST_AXES}"] if len(axes) > MOST_AXES else []
-    faults += [f"{level.name}: systolic axes" for level in arch.levels if any(axis.systolic for axis in level.fanout)]
+    faults += [rule for level in arch.levels for rule in without_counterpart(level)]
     faults += [f"{axis.name}: two axes of one name" for axis in axes if [a.name for a in axes].count(axis.name) > 1]
-    faults += [f"{level.of_memory}: uneven placement" for level in arch.levels if level.placement == "uneven"]
     for level in arch.levels:
         _, write, update = energies[level.name]
         if write != update and "Outputs" in kept[level.name]:

@@ -104,9 +104,8 @@ class DimGroup:
     def view(self, d: int, c: int, lo: int, hi: int, shared: int | None = None) -> Prefixes:
         return prefixes(self.tables[d], self.arch, c, lo, hi, shared)
 
-    def steps(self) -> Floats:
-        """Temporal steps with work at the spatial origin."""
-        c = len(self.arch.levels)
+    def steps(self, c: int) -> Floats:
+        """Steps of the temporal loops outside boundary `c` with work at the spatial origin."""
         return self._product(lambda d: self.view(d, c, 0, 0).number_at(c))
 
     def instances(self, level: int) -> Floats:

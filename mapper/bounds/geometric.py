@@ -115,7 +115,7 @@ class Geometric:
         within = [limit for limit in self.within if limit.most > 0 and (terms or not limit.objective.powers[0])]
         limits += [Term(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
         spans, flows = self._spans(rows) if of_cycles else ([], [])
-        cycles = Term("cycles", 1.0, relaxed.cycles, len(spans))
+        cycles = Term("cycles", 1.0, relaxed.cycles, spans[-1].owner + 1 if spans else 0)
         names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = self._logs(rows, products)
         numbers = np.array([*flows, -1])
@@ -149,7 +149,8 @@ class Geometric:
         return logs, places
 
     def _spans(self, rows: Sequence[Ints]) -> tuple[list[Term], list[int]]:
-        """The cycles are at least those of each flow: a sum over charges, of each the largest of its terms.
+        """The cycles are at least those of each flow: a sum over charges, of each the largest of its terms, and over
+        starts of tiles; and the steps of the loops with the starts, which are the flow -1.
 
         Returns the terms and the flow of each.
         """
@@ -159,6 +160,10 @@ class Geometric:
                 terms = self._of_charge(bound, owner, rows, f"{flow}:")
                 spans, owner = [*spans, *terms], owner + 1
                 flows += [number] * len(terms)
+        for number, prefix in self.relaxed.flows_with_starts:
+            for name, cycles, tiles in self.relaxed.starts:
+                spans, owner = [*spans, Term(prefix + name, float(cycles), tiles, owner)], owner + 1
+                flows.append(number)
         return spans, flows
 
     def _terms(self, rows: Sequence[Ints]) -> list[Term]:

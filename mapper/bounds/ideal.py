@@ -29,7 +29,8 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: Cha
     """Bounds that hold for every mapping of `workload` on `arch`, imperfect ones too; leakage and network not counted.
 
     Cycles: every MAC unit busy in every cycle; and each word that a MAC touches once through every level that must keep
-    the tensor, spread evenly over its instances, at its bandwidth. Energy: every MAC once; each word that a MAC touches
+    the tensor, spread evenly over its instances, at its bandwidth; and one tile of every memory that takes cycles to
+    begin. Energy: every MAC once; each word that a MAC touches
     once through every level that must keep the tensor (an output: updated there, and read at an inner level where
     `costs` count drained words); and at the level next to the MACs one access per MAC, divided by the MAC units that
     one access can serve (all below one instance), where that is cheapest.
@@ -37,7 +38,8 @@ def ideal(arch: Architecture, workload: Workload, table: EnergyTable, costs: Cha
     least = _Least.of(arch, workload, table, costs)
     energy = workload.macs * table.compute.mac_pj(workload) + sum(map(least.tensor_pj, workload.tensors))
     compute = -(-workload.macs // least.arch.instances(len(least.arch.levels)))
-    return Ideal(max(compute, *map(least.cycles, range(len(least.arch.levels)))), energy)
+    starts = sum(cycles for _, cycles in least.arch.starts)
+    return Ideal(max(compute, *map(least.cycles, range(len(least.arch.levels)))) + starts, energy)
 
 
 def least_between(arch: Architecture, workload: Workload, table: EnergyTable, costs: Charges | None = None) -> float:

@@ -72,6 +72,7 @@ class Relaxation:
         self.compute_pj = self.workload.macs * self.table.compute.mac_pj(self.workload)
         self.leak_pj = self.costs.leak_pj_per_cycle(self.arch, self.table)
         self.cycles = own.numbered(terms.cycles)
+        self.starts = [(name, cycles, own.numbered(tiles)) for name, cycles, tiles in terms.starts]
         self.charges = [
             terms.charge(charge).numbered(own.numbered)
             for charge in charges(self.arch, self.workload, self.table, self.keep, self.costs)
@@ -106,11 +107,15 @@ class Relaxation:
         allowed = cache(partial(self._allowed, value, chosen))
         steps, flows = value(self.cycles), [LoopSum.of(flow, allowed, value, n, chosen) for _, flow in self.flows]
         words, none = LoopSum.of(self.charges, allowed, value, n, chosen), np.zeros(n)
-        cycles = _slowest(steps, [flow.total(none) for flow in flows])
+        cycles = self._with_starts(_slowest(steps, [flow.total(none) for flow in flows]), value)
         by_loop = []
         for level in sorted({level for flow in flows for level in flow.least_added}):
             cases = [
-                (d, absent, _slowest(steps, [flow.with_loop(none, level, d) for flow in flows]))
+                (
+                    d,
+                    absent,
+                    self._with_starts(_slowest(steps, [flow.with_loop(none, level, d) for flow in flows]), value),
+                )
                 for d, absent in allowed(level).items()
             ]
             # else energy alone says as much
@@ -123,6 +128,17 @@ class Relaxation:
             for level in range(len(self.loops)):
                 possible &= reduce(np.minimum, allowed(level).values()) < np.inf
         return Bound(words.total(self._paid(cycles)), cycles, possible, by_loop)
+
+    @property
+    def flows_with_starts(self) -> list[tuple[int, str]]:
+        """The number of each flow, with what the names of its starts begin with; -1 of the steps of all loops."""
+        return [*((i, f"{name}:") for i, (name, _) in enumerate(self.flows)), (-1, "")] if self.starts else []
+
+    def _with_starts(self, cycles: Floats, value: Value) -> Floats:
+        """Add the cycles in which tiles begin. # (set,)"""
+        for _, start, tiles in self.starts:
+            cycles = cycles + start * value(tiles)
+        return cycles
 
     def _paid(self, cycles: Floats) -> Floats:
         """The energy of the MACs, and of the leakage in so many cycles. # (set,)"""
@@ -184,7 +200,8 @@ class Relaxation:
         def value(ids: Product) -> Floats:
             return np.array([np.prod([self.columns[g][column].min() for g, column in enumerate(ids)])])
 
-        cycles, energies = float(value(self.cycles)[0]), np.zeros(len(self.workload.tensors))
+        cycles = float(self._with_starts(value(self.cycles), value)[0])
+        energies = np.zeros(len(self.workload.tensors))
         energies[0] = self.compute_pj + self.leak_pj * cycles
         for charge in self.charges:
             energies[self.workload.tensors.index(charge.charge.tensor)] += charge.energy(value, 1)[0][0]

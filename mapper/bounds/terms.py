@@ -13,6 +13,7 @@ from .dim_groups import DimGroup
 from .products import Least, Product, Products
 
 Axis = tuple[str, int, int, Product, Product]  # name, size, least bound, and the products of the bound and its inverse
+Start = tuple[str, int, Product]  # name, cycles, and the product of the tiles that begin
 
 
 class Terms:
@@ -31,7 +32,16 @@ class Terms:
     @cached_property
     def cycles(self) -> Product:
         """The steps of all loops."""
-        return self.products.of(lambda g: g.steps())
+        return self.products.of(lambda g: g.steps(len(g.arch.levels)))
+
+    @cached_property
+    def starts(self) -> list[Start]:
+        """The tiles that each memory begins, with the cycles of one."""
+        levels, arch = self.groups[0].arch.levels, self.groups[0].arch
+        return [
+            (f"start:{levels[level].of_memory}", cycles, self.products.of(lambda g, level=level: g.steps(level)))  # type: ignore[misc]
+            for level, cycles in arch.starts
+        ]
 
     @cached_property
     def still(self) -> list[Product]:

@@ -190,11 +190,16 @@ def _of_energy(geometric: Geometric) -> Iterator[_Term]:
 
 
 def _of_cycles(geometric: Geometric) -> Iterator[_Term]:
-    """Yield the terms of the cycles: those of each flow, a sum over charges, and the compute cycles."""
+    """Yield the terms of the cycles: those of each flow, a sum over charges and starts, and the compute cycles, to
+    which starts are added, too."""
     relaxed, owner = geometric.relaxed, 0
     for number, (flow, charges) in enumerate(relaxed.flows):
         for bound in charges:
             yield from _of_charge(bound, owner, f"{flow}:", number)
+            owner += 1
+    for number, prefix in relaxed.flows_with_starts:
+        for name, cycles, tiles in relaxed.starts:
+            yield _Term(prefix + name, float(cycles), tiles, owner, number)
             owner += 1
     yield _Term("cycles", 1.0, relaxed.cycles, owner)
 

@@ -20,6 +20,7 @@ from ..search.options import SearchOptions
 from ..search.outcome import Ended
 from .api import Request, explored
 from .time_slices import NoMapspaceError, Study
+from .uncounted import machine_faults
 
 LAYERS_SHARE = 0.5  # of a time limit, at most: for the layers alone
 STEPS_A_ROW = 4  # of the effort: with little of it fewer tiles are bounded
@@ -47,13 +48,7 @@ def group_faults(arch: Architecture, options: SearchOptions) -> list[Fault]:
     faults = []
     if len(options.objectives) > 1:
         faults.append(option_fault("objective", "names one objective for --group"))
-    return faults + systolic_faults(arch)
-
-
-def systolic_faults(arch: Architecture) -> list[Fault]:
-    """Refuse a machine whose groups are not counted."""
-    rule = "has systolic axes: nothing is proven of its mappings, nor of groups"
-    return [Fault(arch.name, None, "", rule)] if arch.systolic is not None else []
+    return faults + machine_faults(arch)
 
 
 @one_thread()

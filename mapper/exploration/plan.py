@@ -20,7 +20,7 @@ from ..problem import Charges, Problem
 from ..report.groups import Comparison, PlanResult, compared
 from ..report.plan_files import CountedPlan, compared_plan
 from .diagnose import exceeded_limits
-from .group import systolic_faults
+from .uncounted import machine_faults
 
 MOST_WORK = 3_000_000  # MACs and words of all steps that are executed
 
@@ -39,7 +39,7 @@ def evaluate_plan(
 
     Raises InputError with every fault of the file.
     """
-    if faults := systolic_faults(machine[0]):
+    if faults := machine_faults(machine[0]):
         raise InputError(faults)
     if is_network_plan(document):
         return _network_plan(network, document, machine)

@@ -34,6 +34,7 @@ from ..report.plans import NetworkPlan
 from ..search.outcome import Ended
 from ..searchers import STRATEGIES
 from .time_slices import Study
+from .uncounted import why_uncounted
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,8 @@ def why_no_plan(study: Study) -> str:
         return f"--search {options.strategy} proves nothing of layers, on which plans stand"
     if any(layer.transformations for layer, _ in work.layers):
         return "plans are of layers as they are written, without --pad and --im2col"
-    if arch.systolic is not None:
-        return f"{arch.name} has systolic axes: nothing is proven of its mappings"
+    if reason := why_uncounted(arch):
+        return f"{arch.name} {reason}"
     if not list(keepers(arch)):
         return f"no memory of {arch.name} has one instance, in which tensors could stay"
     return ""

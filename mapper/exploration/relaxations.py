@@ -83,6 +83,12 @@ def _bandwidths(limits: _Limits) -> Iterator[Change]:
             yield _level(limits, i, f"{own.kind} bandwidth of {level.name} x2", **{own.key: 2 * own.rate})
 
 
+def _starts(limits: _Limits) -> Iterator[Change]:
+    for i, level in enumerate(limits.arch.levels):
+        if level.start_cycles:
+            yield _level(limits, i, f"tiles of {level.name} begin at once", start_cycles=0)
+
+
 def _kept(limits: _Limits) -> Iterator[Change]:
     for i, level in enumerate(limits.arch.levels):
         for tensor in (tensor.name for tensor in limits.workload.tensors):
@@ -183,6 +189,7 @@ KINDS: tuple[Callable[[_Limits], Iterator[Change]], ...] = (
     _capacities,
     _buffers,
     _bandwidths,
+    _starts,
     _longer_axes,
     _dims_on_axes,
     _utilizations,

@@ -29,7 +29,8 @@ class Costs:
     cycles: Numbers  # (mapping,) maximum over compute and levels
     utilization: Floats  # (mapping,) MACs / (cycles * MAC units)
     level_energy_pj: Floats  # (mapping, level, tensor)
-    level_cycles: Numbers  # (mapping, level) words / bandwidth of the busiest instance; 0 without a bandwidth
+    # (mapping, level) words / bandwidth of the busiest instance, beside which no tile begins; 0 without a bandwidth
+    level_cycles: Numbers
     compute_energy_pj: float
     leak_energy_pj: Floats  # (mapping,) 0 unless asked for
     interconnect_energy_pj: Floats  # (mapping, level, tensor) of the array below each level; 0 unless asked for
@@ -100,7 +101,7 @@ def evaluate(
     cycles = counts.cycles
     for level, storage in enumerate(arch.levels):
         if storage.bandwidths:
-            cycles = xp.maximum(cycles, level_cycles[:, level])
+            cycles = xp.maximum(cycles, level_cycles[:, level] + counts.starts)
     energy = level_energies(nest, counts, table)
     compute = workload.macs * table.compute.mac_pj(workload)
     leak = xp.zeros(len(batch))

@@ -20,7 +20,8 @@ class Counts:
     Of a batch they are float64, of a mapping that is reported Python integers (recount.py).
     """
 
-    cycles: Numbers  # (mapping,) temporal steps with any active MAC, and what fills and drains a systolic array
+    # (mapping,) temporal steps with any active MAC, and what fills and drains a systolic array, and starts
+    cycles: Numbers
     reads: Numbers  # (mapping, level, tensor)
     fills: Numbers  # (mapping, level, tensor)
     updates: Numbers  # (mapping, level, tensor)
@@ -33,6 +34,7 @@ class Counts:
     origin_inexact: Numbers  # (mapping, level) of origin_reads the words of such reads
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
     fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
+    starts: Numbers  # (mapping,) of the cycles those in which tiles of memories begin
     # makes the words that cross the arrays, which only wires need; from the batch's analysis, where the caller has it
     crossings: Callable[..., Crossings]
 
@@ -96,6 +98,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         origin_inexact=columns.stacked("origin_inexact", levels),
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
+        starts=nest.starts(),
         crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
     )
 

@@ -40,10 +40,10 @@ def figures_exact(arch: Architecture, workload: Workload) -> bool:
 
 def _scales(arch: Architecture, workload: Workload) -> Iterable[float]:
     """What words are multiplied by: for cycles, and bits where a level could hold more of them than `HELD`."""
-    yield 1
     if arch.systolic is not None:
         # a cycle for each word of each tile, the tiles at full size: of each dim less than twice its size
         yield (arch.systolic.rows + 1) * 2 ** len(workload.dims) + arch.systolic.skew
+    yield 1 + sum(cycles for _, cycles in arch.starts)
     for level in arch.levels:
         for bandwidth in level.bandwidths:
             words, cycles = rate(bandwidth.rate)

@@ -42,7 +42,7 @@ def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
     if not counts.exact[0]:
         counts = _corrected(counts, batch)
     moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains", "origin_inexact")
-    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "instances", *moved)}
+    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "starts", "instances", *moved)}
     crossed = partial(_crossings, batch, figures["reads"], figures["updates"])
     return replace(counts, **figures, tiles=partial(_tile_words, batch), crossings=crossed)
 

@@ -95,8 +95,9 @@ class _Nest:
         tile_words, crossed = np.zeros(shape), np.zeros(shape)
         steps = sum(1 for _ in self.active_steps(self.levels))
         waits = 0 if self.arch.systolic is None else _Array(self).fill_drain(steps)
+        starts = sum(cycles * sum(1 for _ in self.active_steps(level)) for level, cycles in self.arch.starts)
         counts = Counts(
-            cycles=np.array([float(steps + waits)]),
+            cycles=np.array([float(steps + waits + starts)]),
             reads=np.zeros(shape),
             fills=np.zeros(shape),
             updates=np.zeros(shape),
@@ -109,6 +110,7 @@ class _Nest:
             origin_inexact=np.zeros((1, self.levels)),
             tiles=lambda: tile_words,
             fill_drain=np.array([float(waits)]),
+            starts=np.array([float(starts)]),
             crossings=lambda _=None: Crossings(crossed, np.array([True])),
         )
         for v, tensor in enumerate(tensors):

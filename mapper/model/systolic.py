@@ -23,7 +23,9 @@ def fill_drain(nest: NestAnalysis) -> Numbers:
     batch, array = nest.batch, nest.batch.arch.systolic
     if array is None:
         return nest.zeros()
-    cycles = nest.cycles() * (array.rows + array.skew)  # each step changes all, where no tensor can be stationary
+    cycles = nest.steps(nest.levels) * (
+        array.rows + array.skew
+    )  # each step changes all, where no tensor can be stationary
     for v, tensor in enumerate(batch.workload.tensors):
         own = nest.zeros()
         for boundary, holds in _boundaries(batch, v, array.level):

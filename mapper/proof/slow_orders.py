@@ -135,7 +135,9 @@ class SlowOrders:
 
         Each takes `least_cycles` at least. Raises TooManyOrders, also where time is up.
         """
-        search = _Search(self, useful, max(least_cycles, float(self.costs.counts.cycles[0])), late)
+        starts = float(self.costs.counts.starts[0])
+        least = max(least_cycles, float(self.costs.counts.cycles[0])) - starts
+        search = _Search(self, useful, least, starts, late)
         points, orders = search.run()
         return Points(self._arranged(orders), *search.costs(points))
 
@@ -209,7 +211,8 @@ class _Search:
 
     of: SlowOrders
     useful: Useful
-    least_cycles: float
+    least_cycles: float  # beside the starts
+    starts: float  # cycles in which tiles begin, the same in every order
     late: Callable[[], bool]
 
     def run(self) -> tuple[Floats, list[Ints]]:
@@ -237,6 +240,7 @@ class _Search:
         for i, flow in enumerate(self.of.flows, 1):
             words, of_cycles = rate(flow.bandwidth.rate)
             cycles = np.maximum(cycles, np.ceil(points[:, i] * of_cycles / words * (1 - SAFE)))
+        cycles = cycles + self.starts
         return points[:, 0] + self.of.leak * cycles, cycles
 
     def _floor(self, most: Floats) -> Floats:

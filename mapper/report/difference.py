@@ -105,6 +105,7 @@ def _totals(a: Result, b: Result) -> str:
     unit, size = energy_unit(max(a.energy_pj, b.energy_pj))
     lines = [_line("cycles", a.cycles, b.cycles)]
     lines += [_line("  of fill and drain", x, y) for x, y in _fill_drain(a, b)]
+    lines += [_line("  of starts", x, y) for x, y in _starts(a, b)]
     lines += [_line(f"  of {name}", x, y) for name, x, y in _level_cycles(a, b)]
     lines += [
         ["utilisation", f"{a.utilization:.1%}", f"{b.utilization:.1%}", "", _relative(a.utilization, b.utilization)],
@@ -137,9 +138,16 @@ def _fill_drain(a: Result, b: Result) -> Iterator[tuple[int, int]]:
         yield first, second
 
 
-def _fill_drain_json(a: Result, b: Result) -> Json:
-    pair = next(_fill_drain(a, b), None)
-    return {} if pair is None else {"fill_drain_cycles": _pair(*pair)}
+def _starts(a: Result, b: Result) -> Iterator[tuple[int, int]]:
+    """Yield the cycles in which tiles begin, in A and in B, where there are any."""
+    starts = [result.starts or 0 for result in (a, b)]
+    if any(starts):
+        yield starts[0], starts[1]
+
+
+def _waits_json(a: Result, b: Result) -> Json:
+    pairs = {"fill_drain_cycles": next(_fill_drain(a, b), None), "start_cycles": next(_starts(a, b), None)}
+    return {name: _pair(*pair) for name, pair in pairs.items() if pair is not None}
 
 
 def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
@@ -181,7 +189,7 @@ def difference_json(a: Result, b: Result) -> Json:
         "b": result_json(b),
         "difference": {
             **{name: _pair(x, y) for name, (x, y) in totals.items()},
-            **_fill_drain_json(a, b),
+            **_waits_json(a, b),
             "level_cycles": {name: _pair(x, y) for name, x, y in _level_cycles(a, b)},
             "rows": [
                 {

@@ -77,8 +77,8 @@ def _lines(batch: MappingBatch, strides: list[Ints]) -> list[Json]:
 
 
 def _steps(result: Result) -> int:
-    """The steps in which some element works: cycles without those that fill, drain or are stalled."""
-    return int(result.valid_costs.counts.cycles[0]) - (result.fill_drain or (0, 0))[0]
+    """The steps in which some element works: cycles without those that fill, drain, begin tiles or are stalled."""
+    return int(result.valid_costs.counts.cycles[0]) - (result.fill_drain or (0, 0))[0] - (result.starts or 0)
 
 
 def _facts(result: Result) -> list[list[str]]:
@@ -86,6 +86,8 @@ def _facts(result: Result) -> list[list[str]]:
     facts = [["cycles", f"{result.cycles:,}"], ["utilisation", f"{result.utilization:.1%}"]]
     if result.fill_drain:
         facts.append(["of these to fill and drain", f"{result.fill_drain[0]:,}"])
+    if result.starts:
+        facts.append(["of these to begin tiles", f"{result.starts:,}"])
     if waits := result.cycles - int(result.valid_costs.counts.cycles[0]):
         facts.append(["of these stalled", f"{waits:,}"])
     if result.table.counted:

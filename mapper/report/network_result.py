@@ -86,6 +86,12 @@ class NetworkResult(Printable, Layered[Result]):
         return (sum(n * waits for (waits, _), n in spans), sum(n * every for (_, every), n in spans)) if spans else None
 
     @property
+    def starts(self) -> int | None:
+        """Cycles in which tiles begin; None on a machine whose tiles begin at once."""
+        every = [(starts, count) for result, count in self.layers if (starts := result.starts) is not None]
+        return sum(starts * count for starts, count in every) if every else None
+
+    @property
     def prediction(self) -> Prediction | None:
         """What the machine's calibration predicts of the layers in turn; None without one, and of a plan."""
         if self.plan is not None:

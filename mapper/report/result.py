@@ -116,6 +116,11 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
         return None if self.arch.systolic is None else (int(counts.fill_drain[0]), int(counts.cycles[0]))
 
     @property
+    def starts(self) -> int | None:
+        """Cycles in which tiles begin; None on a machine whose tiles begin at once."""
+        return int(self.valid_costs.counts.starts[0]) if self.arch.starts else None
+
+    @property
     def prediction(self) -> Prediction | None:
         """What the machine's calibration predicts; None without a mapping, or without one."""
         return None if self.mapped is None else Prediction.of(self.mapped, self.arch)

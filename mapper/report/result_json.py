@@ -125,6 +125,8 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     drained = result.found and result.layers[0][0].problem.charges.drain_reads
     waits = result.fill_drain if result.found else None
     more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
+    starts = result.starts if result.found else None
+    more |= {} if starts is None else {"start_cycles": starts}
     more |= {} if result.bound_by is None else {"bound_by": result.bound_by}
     more |= rates_json(result) | prediction_json(result) if result.found else {}
     return costs | work | more | ({"drain_reads": True} if drained else {})

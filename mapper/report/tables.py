@@ -133,6 +133,8 @@ class Totals(Rates, Predicted, Protocol):
     def gap(self) -> float | None: ...
     @property
     def fill_drain(self) -> tuple[int, int] | None: ...
+    @property
+    def starts(self) -> int | None: ...
 
 
 def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
@@ -163,10 +165,19 @@ def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
     ]
     if options.drain_reads:
         lines.append(("drain reads", "counted", ""))
+    lines[1:1] = _waits(sums)
+    return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
+
+
+def _waits(sums: Totals) -> list[tuple[str, str, str]]:
+    """The lines of cycles in which nothing is computed, where the machine has such."""
+    lines = []
+    if sums.starts is not None:
+        lines.append(("starts", f"{sums.starts:,} of the {sums.cycles:,} cycles: tiles that begin", ""))
     if sums.fill_drain is not None:
         waits, computing = sums.fill_drain
-        lines.insert(1, ("fill, drain", f"{waits:,} of the {computing:,} cycles of the array", ""))
-    return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
+        lines.append(("fill, drain", f"{waits:,} of the {computing:,} cycles of the array", ""))
+    return lines
 
 
 def figure(sums: Totals, energies: bool) -> str:

@@ -63,6 +63,8 @@ class Differences(Output):
     """pJ * cycles."""
     utilization: Pair
     """Share of the MAC units that are busy."""
+    start_cycles: Pair | None = None
+    """Cycles in which tiles begin, where there are any."""
     fill_drain_cycles: Pair | None = None
     """Cycles in which a systolic array fills and drains."""
     level_cycles: dict[str, Pair]

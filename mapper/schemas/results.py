@@ -97,6 +97,8 @@ class Totals(Output):
     """Compulsory words at least energy, and peak compute: no mapping is below."""
     fill_drain_cycles: Count | None = None
     """Cycles in which a systolic array fills and drains."""
+    start_cycles: Count | None = None
+    """Cycles in which tiles begin, on a machine whose tiles take cycles to."""
     drain_reads: bool | None = None
     """Whether reads of outputs that move up are charged."""
     clock_ns: Amount | None = None

@@ -121,7 +121,10 @@ def test_splitting_a_loop_at_its_level_changes_nothing(batch, data):
     level = data.draw(st.integers(0, len(batch.arch.levels) - 1))
     levels = list(batch.arch.levels)
     first = next(s for s, slot in enumerate(batch.arch.slots) if slot.level == level)
-    outer, inner = dataclasses.replace(levels[level], fanout=()), dataclasses.replace(levels[level], name="split")
+    outer, inner = (
+        dataclasses.replace(levels[level], fanout=()),
+        dataclasses.replace(levels[level], name="split", start_cycles=0),
+    )
     arch = Architecture("split", (*levels[:level], outer, inner, *levels[level + 1 :]), batch.arch.compute)
     d = int(batch.order[0, level, 0])  # its outermost loop: split so that the order stays the nest's
     bound = int(batch.factors[0, first, d])

@@ -45,9 +45,11 @@ class LeastCosts:
             yield self._paid(self._energy.with_loop(level, d) + absent, took), took
 
     def _took(self, flow_cycles: Sequence[Floats]) -> Floats:
-        """Bound the cycles: each flow takes as long as the words of the busiest instance do. # (set,)"""
+        """Bound the cycles: each flow takes as long as the words of the busiest instance do, and tiles begin beside it.
+        # (set,)"""
         rounded = (np.ceil(needed * (1 - ROUNDED)) for needed in flow_cycles)
-        return reduce(np.maximum, rounded, self._value(self._columns.cycles))
+        slowest = reduce(np.maximum, rounded, self._value(self._columns.cycles))
+        return slowest + sum(cycles * self._value(tiles) for cycles, tiles in self._columns.starts.values())
 
     def _paid(self, words_pj: Floats, took: Floats) -> Floats:
         """Add the energy of MACs and leakage; inf where nothing fits. # (set,)"""

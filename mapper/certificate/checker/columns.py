@@ -55,7 +55,15 @@ class Columns:
         self.macs_pj = self.workload.macs * problem.table.compute.mac_pj(self.workload)
         self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
         macs = len(self.arch.levels)
-        self.cycles = self.product(partial(_steps, macs=macs), "steps")
+        self.cycles = self.product(partial(_steps, boundary=macs), "steps")
+        self.starts = {
+            f"start:{memory.storage.of_memory}": (
+                memory.storage.start_cycles,
+                self.product(partial(_steps, boundary=memory.levels[0]), "steps", memory.levels[0]),
+            )
+            for memory in problem.memories
+            if memory.storage.start_cycles
+        }
         words = [self._words(charge) for charge in charges(problem, keep)]
         self.words = words if coarse else [_with_wires(self, own) for own in words]
         self.flows = {
@@ -271,9 +279,9 @@ def _inverse(group: Group, slot: int) -> Floats:
     return 1.0 / _spread(group, slot)
 
 
-def _steps(group: Group, macs: int) -> Floats:
-    """Count the temporal steps in which the MAC at the spatial origin has work. # (row,)"""
-    return _over_dims(group, lambda _, dim: number(dim, macs, macs, 0))
+def _steps(group: Group, boundary: int) -> Floats:
+    """Count the steps of the temporal loops outside a boundary in which the spatial origin has work. # (row,)"""
+    return _over_dims(group, lambda _, dim: number(dim, boundary, boundary, 0))
 
 
 def _where(holds: Bools) -> Floats:

@@ -18,9 +18,10 @@ def least_cycles(arch: Architecture, workload: Workload, drain_reads: bool) -> i
     Every MAC takes a unit for a cycle. A level that must keep a tensor sends each word of it that is used inwards, or
     receives it, at least once (the outermost level keeps all, and receives only outputs), and its instances share these
     words; what it reads and writes passes each of its bandwidths. With `drain_reads` an inner level reads each word of
-    an output that moves up. A tensor that is resident at a level is there from the beginning, and leaves it never.
+    an output that moves up. A tensor that is resident at a level is there from the beginning, and leaves it never. Of
+    each level one tile begins.
     """
-    instances, least = 1, 0
+    instances, least, starts = 1, 0, 0
     for number, level in enumerate(arch.levels):
         reads = writes = 0
         for tensor in workload.tensors:
@@ -35,7 +36,8 @@ def least_cycles(arch: Architecture, workload: Workload, drain_reads: bool) -> i
             most = Fraction(bandwidth.rate) * instances * SLACK  # words per cycle; a file may have written 1/3
             least = max(least, ceil(bandwidth.of(reads, writes) / most))
         instances *= prod(axis.size for axis in level.fanout)
-    return max(least, ceil(Fraction(prod(workload.sizes), instances)))
+        starts += level.start_cycles
+    return max(least, ceil(Fraction(prod(workload.sizes), instances))) + starts
 
 
 def _used_words(workload: Workload, tensor: Tensor) -> int:

@@ -186,7 +186,7 @@ class Orders:
         Energy and words are sums over levels. Orders that are settled with the least that the other levels can add are
         dropped, and so are those that another order of the same levels is as good as.
         """
-        own = self._counted(i, self._batch.order[i][None])
+        own, starts = self._counted(i, self._batch.order[i][None]), float(count(self._batch.take([i])).starts[0])
         tried = [self._counted(i, self._with(i, level)) - own for level in range(len(self._moving[i]))]
         least, points = sum(np.min(changes, axis=0) for changes in tried), own
         for changes in map(_uncovered, tried):
@@ -194,7 +194,7 @@ class Orders:
             if len(points) * len(changes) > MOST_PAIRS:
                 return False
             points = (points[:, None] + changes[None]).reshape(-1, points.shape[1])
-            unsettled = ~settled(*_with_bandwidths(self.problem, points + least, least_cycles))
+            unsettled = ~settled(*_with_bandwidths(self.problem, points + least, least_cycles, starts))
             points = _uncovered(points[unsettled])
         return not len(points)
 
@@ -235,13 +235,14 @@ def _limited_words(problem: Problem, counts: Counts) -> Iterator[Floats]:
             yield limit.of(reads, writes).astype(float).sum(axis=1)
 
 
-def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float) -> tuple[Floats, Floats]:
-    """Compute energy and cycles, at least `least_cycles`, from energies without leakage and words. # (point,) each"""
+def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float, starts: float) -> tuple[Floats, Floats]:
+    """Compute energy and cycles, at least `least_cycles`, from energies without leakage, words and the cycles in which
+    tiles begin. # (point,) each"""
     cycles = np.full(len(points), least_cycles)
     limits = [limit for memory in problem.memories for limit in memory.storage.bandwidths]
     for column, limit in enumerate(limits, 1):
         words, in_cycles = rate(limit.rate)
-        cycles = np.maximum(cycles, np.ceil(points[:, column] * in_cycles / words * (1 - ROUNDED)))
+        cycles = np.maximum(cycles, np.ceil(points[:, column] * in_cycles / words * (1 - ROUNDED)) + starts)
     return points[:, 0] + problem.costs.leak_pj_per_cycle(problem.arch, problem.table) * cycles, cycles
 
 

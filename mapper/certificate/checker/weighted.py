@@ -124,24 +124,24 @@ def _of_charge(
 
 
 def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: Sequence[Ints]) -> list[Factor]:
-    """List the same for the cycles: no less than the compute cycles, and than the sum of each flow. Raises ValueError.
+    """List the same for the cycles: no less than the compute cycles, and than the sum of each flow; to both are added
+    those in which tiles begin. Raises ValueError.
 
     Without any weight of theirs the compute cycles have the whole power.
     """
-    flows = {
-        flow: [_of_charge(columns, words, rows, flow) for words in flow_words]
-        for flow, flow_words in columns.flows.items()
-    }
+    flows = {"cycles": [{"cycles": (columns.cycles, 1.0)}, *_starts(columns, "")]}
+    for flow, flow_words in columns.flows.items():
+        flows[flow] = [_of_charge(columns, words, rows, flow) for words in flow_words] + _starts(columns, f"{flow}:")
     weight = {
         flow: sum(weights.get(name, 0.0) for terms in flow_terms for name in terms)
         for flow, flow_terms in flows.items()
     }
-    total = weights.get("cycles", 0.0) + sum(weight.values())
+    total = sum(weight.values())
     if not total > 0:
         return [(power, columns.cycles, 0.0)]
     if not total < np.inf:
         raise ValueError("the weights of the cycles must not add up to more than a float")
-    factors: list[Factor] = [(power * weights.get("cycles", 0.0) / total, columns.cycles, 0.0)]
+    factors = list[Factor]()
     for flow, flow_terms in flows.items():
         for terms in flow_terms:
             of_charge = sum(weights.get(name, 0.0) for name in terms)
@@ -152,6 +152,11 @@ def _cycles(columns: Columns, weights: Mapping[str, float], power: float, rows: 
                 if weights.get(name, 0.0) > 0
             ]
     return factors
+
+
+def _starts(columns: Columns, prefix: str) -> list[dict[str, tuple[Product, float]]]:
+    """List the cycles in which tiles of each memory begin, as charges of one term."""
+    return [{prefix + name: (tiles, float(cycles))} for name, (cycles, tiles) in columns.starts.items()]
 
 
 def _by_share(name: str, term: tuple[Product, float], share: float) -> tuple[Product, float]:

@@ -17,9 +17,9 @@ from ...report.pipelines import PipelineResult
 from ...runtime import one_thread
 from ...search.options import SearchOptions
 from ..api import Request, explored
-from ..group import systolic_faults
 from ..plans import Tell, telling
 from ..time_slices import Study
+from ..uncounted import machine_faults
 
 MOST_NODES = 128  # layers and operations of a chain
 MOST_ITEMS = 10**9
@@ -38,7 +38,7 @@ def pipeline_faults(
     network: Network, arch: Architecture, options: SearchOptions, request: PipelineRequest
 ) -> list[Fault]:
     """List why a network is no pipeline on the cores of a machine."""
-    faults = systolic_faults(arch)
+    faults = machine_faults(arch)
     if len(options.objectives) > 1:
         faults.append(option_fault("objective", "names one objective for --pipeline"))
     if not 1 <= request.items <= MOST_ITEMS:

@@ -34,7 +34,7 @@ def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Binding,
         Binding(level.name, bandwidth)
         for place, level in enumerate(arch.levels)
         for bandwidth in level.bandwidths
-        if transfer_cycles(bandwidth.of(reads, writes)[:, place], bandwidth.rate)[0] >= cycles
+        if transfer_cycles(bandwidth.of(reads, writes)[:, place], bandwidth.rate)[0] + counts.starts[number] >= cycles
     )
 
 

@@ -180,10 +180,18 @@ class NestAnalysis:
         """Coordinates of dim d that ever hold a tile at boundary c. # (mapping,)"""
         return take_rows(self.view(d, c, 0, c).times[0], self.row(d))
 
+    def steps(self, c: int) -> Numbers:
+        """Steps of the temporal loops outside boundary `c` in which the spatial origin has work. # (mapping,)"""
+        views = {d: self.view(d, c, 0, 0) for d in self.dims}
+        return self.product(take_rows(view.times[c], self.row(d)) for d, view in views.items())
+
+    def starts(self) -> Numbers:
+        """Cycles in which tiles of memories begin. # (mapping,)"""
+        return sum((cycles * self.steps(level) for level, cycles in self.batch.arch.starts), self.zeros())
+
     def cycles(self) -> Numbers:
-        """Compute cycles: temporal steps in which the spatial origin has work. # (mapping,)"""
-        views = {d: self.view(d, self.levels, 0, 0) for d in self.dims}
-        return self.product(take_rows(view.times[self.levels], self.row(d)) for d, view in views.items())
+        """Compute cycles: temporal steps in which the spatial origin has work, and where tiles begin. # (mapping,)"""
+        return self.steps(self.levels) + self.starts()
 
     def instances(self) -> Numbers:
         """Active instances of each level and, last, MAC units. # (mapping, level + 1)"""

@@ -42,7 +42,11 @@ class Traffic:
         for favoured in self._favoured.values():
             self.programme.require(total(favoured), most=1.0)
         # each is at most the variable beside it
-        self.sums = [(LogSum([Product(steps)]), self.cycles), *((LogSum(products), self.cycles) for products in waits)]
+        starts = [
+            Product(total(factors.temporal(outer, factors.dims) for outer in range(level)) + log(cycles))
+            for level, cycles in arch.starts
+        ]
+        self.sums = [(LogSum([*products, *starts]), self.cycles) for products in ([Product(steps)], *waits)]
         self.sums.append((LogSum(energies or [Product(Form())]), self.energy_pj))
 
     def goal(self, powers: tuple[int, int]) -> Form:

@@ -27,8 +27,7 @@ def _faults(proof: GroupProof, machine: tuple[Architecture, EnergyTable, Charges
         yield "its stages have other sizes"
     if proof.energies != certified_energies(table):
         yield "it is of other energies"
-    if arch.systolic is not None:
-        yield f"the cycles of {arch.name} depend on loop orders, as it has systolic axes: nothing is certified"
+    yield from _machine_faults(arch)
     yield from (f"it counts the network in a way that there is not: {fault}" for fault in costs.faults())
     keepers = stages.keepers(arch)
     if proof.keepers != keepers:
@@ -41,6 +40,13 @@ def _faults(proof: GroupProof, machine: tuple[Architecture, EnergyTable, Charges
     slots = {slot.name for slot in arch.slots}
     if len(set(proof.remainders)) < len(proof.remainders) or not set(proof.remainders) <= slots:
         yield "it speaks of remainders at slots that there are not, or twice"
+
+
+def _machine_faults(arch: Architecture) -> Iterator[str]:
+    if arch.systolic is not None:
+        yield f"the cycles of {arch.name} depend on loop orders, as it has systolic axes: nothing is certified"
+    if arch.starts:
+        yield f"{arch.name} has start_cycles, which are not counted of groups: nothing is certified"
 
 
 def _layer_faults(proof: GroupProof, arch: Architecture, keepers: Sequence[str]) -> Iterator[str]:

@@ -1,5 +1,5 @@
 """Claim: where Accelergy, hwcomponents or a published table is more than a tenth from a built-in energy, the cause is
-known, of all figures but eight: something else was asked for than the design's file says, or one of the two is off.
+known, of all figures but six: something else was asked for than the design's file says, or one of the two is off.
 
 Components of designs and their energies by the built-in estimates, Accelergy, hwcomponents, the reference tables of
 Timeloop's exercises, DOSA and Horowitz. docs/energy.md has the tables; chips/component*.csv the figures with their

@@ -297,6 +297,7 @@ def test_recorded_silicon(monkeypatch):
     designs = found["gemmini"][0]
     assert designs["as_timeloop"] == 179
     assert designs["rank"] > 0.97
+    assert min(designs["ranks_with_starts"]) > 0.975
     assert designs["held_out_errors"][0] < 0.13
     for row in (*found["eyeriss_alexnet"], *found["eyeriss_vgg16"]):
         assert row["fits"], row["layer"]

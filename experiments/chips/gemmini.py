@@ -25,6 +25,7 @@ from .tables import HERE, Line, Row, Table, lines_of, ratio
 
 SETS = {"designs": "gemmini_designs.csv", "random": "gemmini_random.csv"}
 OURS = {"K": "M"}  # dims that have other names here
+STARTS = (100, 361, 800)  # start_cycles of the scratchpad
 TILE_STEPS = (0, 100, 1_000, 10_000, 1e99)
 
 Loop = tuple[str, int, bool]  # dim, bound, whether it is spatial
@@ -97,12 +98,19 @@ def _row(name: str, lines: Sequence[Line]) -> Row:
         "as_timeloop": int(np.sum(abs(cycles - timeloop) < 1)) if timeloop else None,
         "timeloop_rank": float(spearmanr(timeloop, rtl).statistic) if timeloop else None,
         "rank": float(spearmanr(cycles, rtl).statistic),
+        "ranks_with_starts": [_rank_with(start, samples, rtl) for start in STARTS],
         "ratios": np.quantile(rtl / cycles, (0.1, 0.5, 0.9)).tolist(),
         "error": float(np.median(abs(cycles / rtl - 1))),
         "by_steps_of_a_tile": _by_size(samples, rtl / cycles),
         "held_out_errors": np.quantile(errors, (0.5, 0.9)).tolist(),
         "weights": fitted(samples, robust=True),
     }
+
+
+def _rank_with(start: int, samples: Sequence[Sample], rtl: NDArray[np.float64]) -> float:
+    """Tell the rank correlation on a machine whose scratchpad has these start_cycles (docs/model.md, section 12)."""
+    cycles = [own.terms["cycles"] + start * own.terms["Scratchpad tiles"] for own in samples]
+    return float(spearmanr(cycles, rtl).statistic)
 
 
 def _by_size(samples: Sequence[Sample], ratios: NDArray[np.float64]) -> list[Row]:

@@ -15,7 +15,7 @@ from chips.tables import Row
 from common import arguments, recorded, save, tell
 from ruby_map.mapper.report.pictures import MARKERS, PALETTE
 
-TABLES = {table.name: table for table in (gemmini.TABLE, *eyeriss.TABLES, nvdla.TABLE, tpu.TABLE, gpus.TABLE)}
+TABLES = {table.name: table for table in (gemmini.TABLE, *eyeriss.TABLES, *nvdla.TABLES, tpu.TABLE, gpus.TABLE)}
 # what is drawn: a table, whose rows, and the ratio of ours to what was measured or published, or several
 RATIOS: dict[str, tuple[str, Callable[[Row], bool], Callable[[Row], float | list[float]]]] = {
     "Gemmini's designs: cycles, 10, 50, 90 %": (

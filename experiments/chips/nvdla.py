@@ -19,6 +19,7 @@ from ruby_map.workloads import Workload, parse_yaml, shaped
 from .tables import Line, Row, Table, accesses, lines_of, numbers, ratio
 
 KB = 1024
+SHEET = {"macs": "2048", "channels": "64", "kernels": "32", "buffer_kb": "512", "gb_per_second": "10"}  # its own size
 PADDED, KERNELS_HELD, STRIDED_WEIGHTS = 8, 32, 4
 HERTZ = 1e9
 MACHINE = """
@@ -142,6 +143,35 @@ def _row(line: Line, network: Network) -> Row:
     }
 
 
+def layer_rows(quick: bool) -> list[Row]:  # noqa: FBT001 - as every table
+    """A row for each distinct layer of the sheet, at its 2,048 MACs and 10 GB/s: what it waits for there, and here."""
+    lines = lines_of("nvdla_resnet50.csv")[-3 if quick else 0 :]
+    network = tuple(map(Layer.of, lines))
+    found, of_layer = searched(SHEET, network), dict[Layer, Line]()
+    for line, layer in zip(lines, network, strict=True):
+        of_layer.setdefault(layer, line)
+    return [_layer_row(line, layer, Counter(network)[layer], found[layer]) for layer, line in of_layer.items()]
+
+
+def _layer_row(line: Line, layer: Layer, count: int, result: Result) -> Row:
+    rate, buffer = float(SHEET["gb_per_second"]), KB * int(SHEET["buffer_kb"])
+    words = sheet_words(layer, buffer, KB * float(line["weight_kb"]))  # those of 3x3 layers transformed for Winograd
+    return {
+        "layer": line["layer"],
+        "count": count,
+        "sheet_mac": float(line["mac_cycles"]),
+        "sheet_dram": 1000 * float(line["dram_kb"]) / rate,  # a KB has 1,000 bytes in that column
+        "rules_dram": 1000 / KB * words / rate,
+        "our_mac": int(result.valid_costs.counts.cycles[0]),
+        "our_dram": (accesses(result.valid_costs, 0) + layer.outputs * layer.adds) / rate,
+    }
+
+
+def _pole(macs: float, dram: float) -> str:
+    """Say what a layer waits for."""
+    return "MAC" if macs >= dram else "DRAM"
+
+
 TABLE = Table(
     "nvdla",
     rows,
@@ -155,3 +185,20 @@ TABLE = Table(
         "our mappings": lambda row: ratio(row["ours"]),
     },
 )
+
+LAYERS = Table(
+    "nvdla_layers",
+    layer_rows,
+    {
+        "layer": lambda row: row["layer"],
+        "times": lambda row: str(row["count"]),
+        "thousand cycles of MACs: sheet": lambda row: f"{row['sheet_mac'] / 1e3:.1f}",
+        "here": lambda row: f"{row['our_mac'] / 1e3:.1f}",
+        "of DRAM: sheet": lambda row: f"{row['sheet_dram'] / 1e3:.1f}",
+        "by its rules": lambda row: f"{row['rules_dram'] / 1e3:.1f}",
+        "here ": lambda row: f"{row['our_dram'] / 1e3:.1f}",
+        "waits for: sheet": lambda row: _pole(row["sheet_mac"], row["sheet_dram"]),
+        "here  ": lambda row: _pole(row["our_mac"], row["our_dram"]),
+    },
+)
+TABLES = (TABLE, LAYERS)

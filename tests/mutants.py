@@ -503,7 +503,7 @@ MUTANTS = [
         "mapper/bounds/weighted_terms.py",
         "yield _Term(prefix + name, float(cycles), tiles, owner, number)",
         "yield _Term(prefix + name, float(cycles), tiles, owner, -7)",
-        ("search/test_halving.py", "model/test_starts.py"),
+        ("search/test_innermost_loops.py",),
     ),
 ]
 

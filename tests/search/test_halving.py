@@ -3,6 +3,7 @@
 import random
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -77,19 +78,34 @@ def test_it_finds_the_best_under_bandwidths(problem, data, sizes, seed):
     check_best_of_all(found, space, table, objective, costs)
 
 
-def hard():
-    """A layer that is halved dozens of times, and its machine."""
+HARD = {"M": 8, "C": 6, "P": 5, "Q": 4 if DEEP else 1, "R": 3, "S": 3}
+
+
+def hard(**sizes):
+    """A layer that is halved a dozen times or more, and its machine."""
     arch = load_arch("simba_like")
-    return Mapspace(arch, shaped("conv2d", M=8, C=6, P=5, Q=4, R=3, S=3), "ruby-t"), energy_table(arch)
+    return Mapspace(arch, shaped("conv2d", **HARD | sizes), "ruby-t"), energy_table(arch)
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """The whole proof of the hard layer, by the seed of its divisions."""
+
+    @cache
+    def proof(seed):
+        with halving_alone(4, 50, seed=seed):
+            return optimal(*hard(), OPTIMAL)
+
+    return proof
 
 
 @pytest.mark.parametrize("seed", [None, 0])
-def test_stopped_anywhere_it_says_what_is_proven(seed):
+def test_stopped_anywhere_it_says_what_is_proven(seed, undisturbed):
     """After some steps no bound is above the optimum, and all combinations are accounted for."""
     space, table = hard()
+    whole = undisturbed(seed)
+    assert whole.optimal
     with halving_alone(4, 50, seed=seed):
-        whole = optimal(space, table, OPTIMAL)
-        assert whole.optimal
         steps = whole.statistics.steps
         for share in (0.5, 0.95):
             effort = Effort(mappings=1, steps=int(share * steps))
@@ -98,11 +114,21 @@ def test_stopped_anywhere_it_says_what_is_proven(seed):
             assert early.coverage.total == whole.coverage.total
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
-def test_no_open_combination_is_said_to_be_closed(share):
-    """Where sets are divided by innermost loops, one may be open in several; evaluated it is counted once."""
+@pytest.fixture(scope="module")
+def divided_by_loops():
+    """A product whose sets are divided in ways drawn at random, its machine, and the steps of its proof."""
     arch = load_arch("simba_like")
-    space, table, seen = Mapspace(arch, shaped("matmul", M=12, N=10, K=6), "ruby"), energy_table(arch), []
+    sizes = {"M": 12, "N": 10, "K": 6} if DEEP else {"M": 9, "N": 8, "K": 5}
+    space, table = Mapspace(arch, shaped("matmul", **sizes), "ruby"), energy_table(arch)
+    with halving_alone(2, 20, 1, seed=0):
+        return space, table, optimal(space, table, OPTIMAL).statistics.steps
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.9] if DEEP else [0.5, 0.9])
+def test_no_open_combination_is_said_to_be_closed(share, divided_by_loops):
+    """Where sets are divided by innermost loops, one may be open in several; evaluated it is counted once."""
+    space, table, steps = divided_by_loops
+    seen = []
     real, evaluate = halving.Halving.step, LeafEvaluator.evaluate
 
     def step(self, leaves):
@@ -119,7 +145,6 @@ def test_no_open_combination_is_said_to_be_closed(share):
         return evaluate(self, rows, *given)
 
     with halving_alone(2, 20, 1, seed=0) as patch:
-        steps = optimal(space, table, OPTIMAL).statistics.steps
         patch.setattr(halving.Halving, "step", step)
         patch.setattr(LeafEvaluator, "evaluate", evaluated)
         early = optimal(space, table, replace(OPTIMAL, effort=Effort(mappings=1, steps=int(share * steps))))
@@ -178,11 +203,11 @@ def test_a_join_lists_every_combination_that_may_be_below_a_limit():
     assert sum(listed for listed, _ in tried) > 10 * sum(missing for _, missing in tried)
 
 
-def test_ctrl_c_loses_no_set():
+def test_ctrl_c_loses_no_set(undisturbed):
     """In the middle of a step the sets that were taken are open again."""
     space, table = hard()
     with halving_alone(4, 50) as patch:
-        whole, real = optimal(space, table, OPTIMAL), halving.Halving._divided
+        whole, real = undisturbed(None), halving.Halving._divided
         for at in (1, 2, 5):
             calls = iter(range(at))
 
@@ -202,11 +227,11 @@ def test_ctrl_c_loses_no_set():
 
 def test_numpy_proves_the_same(monkeypatch):
     """With the same steps and the same mappings."""
-    space, table = hard()
+    space, table = hard() if DEEP else hard(M=6, C=4, S=1)
     outcomes = []
     for switch in ("", "plain"):
         monkeypatch.setenv(SWITCH, switch)
-        with halving_alone():
+        with halving_alone() if DEEP else halving_alone(4, 50, seed=0):
             outcomes.append(optimal(space, table, OPTIMAL))
     one, other = outcomes
     assert one.optimal

@@ -15,7 +15,7 @@ MAPSPACE = "ruby-s"
 def cases(size: Size) -> list[Case]:
     """Each network on each machine."""
     if size.quick:
-        return [networks.case("shidiannao_like", "alexnet", MAPSPACE, 0.1)]
+        return [networks.case("shidiannao_like", networks.QUICK, MAPSPACE, 0.1, 1)]
     return [
         networks.case(machine, network, MAPSPACE, None) for network, machine in product(networks.NETWORKS, MACHINES)
     ]

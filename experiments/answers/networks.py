@@ -16,21 +16,22 @@ MACHINES = ("eyeriss_like", "simba_like")
 SPACES = {"resnet50": ("pfm", "ruby-s")}  # ruby-s alone in the others
 NETWORKS = ("resnet50", "bert_base_128", "mobilenet_v2", "vgg16", "deepbench")
 JOBS = 2
+QUICK = "bert_base_128"
 
 
 def cases(size: Size) -> list[Case]:
     """The networks; `time_limit` in seconds a layer, None for the default."""
     if size.quick:
-        return [case("eyeriss_like", "bert_base_128", "ruby-s", 0.1)]
+        return [case("eyeriss_like", QUICK, "ruby-s", 0.1, 1)]
     every = product(NETWORKS, MACHINES)
     return [
         case(machine, network, space, None) for network, machine in every for space in SPACES.get(network, ("ruby-s",))
     ]
 
 
-def case(machine: str, network: str, mapspace: str, time_limit: float | None) -> Case:
+def case(machine: str, network: str, mapspace: str, time_limit: float | None, jobs: int = JOBS) -> Case:
     """A network; `time_limit` in seconds a layer, None for the default."""
-    return {"machine": machine, "network": network, "mapspace": mapspace, "time_limit": time_limit, "jobs": JOBS}
+    return {"machine": machine, "network": network, "mapspace": mapspace, "time_limit": time_limit, "jobs": jobs}
 
 
 def measure(case: Case) -> Json:

@@ -22,7 +22,7 @@ def cases(size: Size) -> list[Case]:
     """Each network on both machines of each pair."""
     if size.quick:
         pair = ("unified_uneven.yaml", "unified.yaml")
-        return [networks.case(machine, "alexnet", MAPSPACE, 0.1) for machine in pair]
+        return [networks.case(machine, networks.QUICK, MAPSPACE, 0.1, 1) for machine in pair]
     every = product(NETWORKS, PAIRS.items())
     return [
         networks.case(machine, network, MAPSPACE, size.limit) for network, pair in every for machine in reversed(pair)

@@ -582,9 +582,13 @@ def test_workers_end_with_a_killed_parent(long_search):
     assert wait_for(lambda: not any(command_line(number) for number in left), 10)
 
 
+SIGNALS = [(0.0, signal.SIGINT), (0.2, signal.SIGTERM)]
+
+
 @linux
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("later", [0.0, 0.2])
+@pytest.mark.parametrize(
+    ("later", "number"), [*SIGNALS, *([(0.2, signal.SIGINT), (0.0, signal.SIGTERM)] if DEEP else [])]
+)
 def test_ctrl_c_while_workers_start_is_no_traceback(long_search, number, later):
     """Sent to all processes of the group as a terminal does: 130 and a line."""
     assert wait_for(lambda: workers(long_search.pid))

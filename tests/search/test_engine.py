@@ -29,6 +29,7 @@ from ruby_map.mapper.searchers.option_faults import option_faults
 from ruby_map.workloads import InputError, Tensor, Term, Workload, load_workload
 from typer.testing import CliRunner
 
+from ..conftest import DEEP
 from ..searches import search
 
 NAMES = ("edp", "energy", "delay")
@@ -89,7 +90,7 @@ def told(outcome):
 
 def both(space, table, costs=None, **options):
     """What both engines find."""
-    options = {"samples": 60_000, "victory": 10**6} | options
+    options = {"samples": 60_000 if DEEP else 25_000, "victory": 10**6} | options
     return [
         told(search(space, table, SearchOptions(strategy="random", engine=name, **options), costs)) for name in ENGINES
     ]

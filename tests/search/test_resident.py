@@ -67,7 +67,7 @@ def resident_problems(draw):
     return space, table, draw(st.sampled_from(sorted(OBJECTIVES))), draw(cost_options())
 
 
-@settings(max_examples=2_000 if DEEP else 25)
+@settings(max_examples=2_000 if DEEP else 12)
 @given(resident_problems())
 def test_the_proof_finds_the_best_of_every_mapping(problem):
     """And the checker, whose bounds and counts are its own, agrees."""

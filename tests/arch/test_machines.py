@@ -9,6 +9,8 @@ from ruby_map.energy import energy_table
 from ruby_map.mapper import SearchOptions, explore
 from ruby_map.workloads import shaped
 
+from ..conftest import DEEP
+
 ROOT = Path(__file__).parents[2]
 KIB, MIB = 1024 * 8, 1024 * 1024 * 8  # bits
 # machine: MACs a cycle, 10^9 operations a second that are published, memories and their bits
@@ -64,7 +66,7 @@ def test_bandwidths_and_energies_are_there(name):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_layers_of_every_kind_have_mappings(name, kind):
     """No constraint rules a kind of layer out."""
-    found = explore(name, LAYERS[kind], "ruby-s", SearchOptions("evolve", samples=1500))
+    found = explore(name, LAYERS[kind], "ruby-s", SearchOptions("evolve", samples=1500 if DEEP else 500))
     assert found.found
     assert 0 < found.utilization <= 1
 

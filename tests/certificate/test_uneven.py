@@ -69,7 +69,7 @@ def test_of_several_objectives(problem, objectives):
         assert len(seen.stages) == len(objectives.split(","))
 
 
-@settings(max_examples=1_000 if DEEP else 5)
+@settings(max_examples=1_000 if DEEP else 3)
 @given(uneven_problems())
 def test_of_a_front(problem):
     """A front is verified as a whole."""
@@ -148,7 +148,7 @@ def test_its_bounds_are_below_every_mapping(problem, seed):
 # Forged certificates
 
 
-@settings(max_examples=1_000 if DEEP else 4)
+@settings(max_examples=1_000 if DEEP else 3)
 @given(uneven_problems(), st.data())
 def test_a_bound_that_is_too_high_is_refused(problem, data):
     """5 % above the least of all mappings, below that of a mapping that is said to be the best."""

@@ -10,7 +10,7 @@ import pytest
 from ..conftest import DEEP
 
 FUZZ = Path(__file__).parents[1] / "fuzz.py"
-CASES = 20_000 if DEEP else 60
+CASES = 20_000 if DEEP else 40
 PARTS = 20 if DEEP else 2  # processes, so that several work at once
 
 

@@ -176,7 +176,7 @@ def proven(study, counts):
 
 
 # few networks that are drawn have few mappings
-@settings(max_examples=1_000 if DEEP else 8, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1_000 if DEEP else 5, suppress_health_check=list(HealthCheck))
 @given(networks())
 def test_the_network_is_the_best_of_all_combinations(study):
     """Its EDP is the least over the product of all mappings of all layers, and it is proven so."""

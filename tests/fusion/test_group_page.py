@@ -12,6 +12,7 @@ from ruby_map.mapper.problem import Charges
 from ruby_map.mapper.report.groups.group_page import group_html
 
 from ..browser import BROWSER, Page
+from ..conftest import DEEP
 from .groups import groups
 from .test_plans import ARCH, NET, TABLE, mapped_layers
 
@@ -26,7 +27,7 @@ def browser(tmp_path_factory):
 
 
 @needs_browser
-@settings(max_examples=30)
+@settings(max_examples=30 if DEEP else 12)
 @given(groups(most_steps=12))
 def test_every_step_is_the_executors(browser, tmp_path_factory, group):
     """Any group: the box that each stage computes in each step, and the words in the keeper meanwhile."""

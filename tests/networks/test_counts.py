@@ -59,7 +59,7 @@ def mapped_layers(plan, charges, seed):
     return mapped
 
 
-@settings(max_examples=3_000 if DEEP else 150)
+@settings(max_examples=3_000 if DEEP else 80)
 @given(st.data(), st.randoms(use_true_random=False), st.booleans(), st.booleans())
 def test_plans_equal_the_executor(data, random, drain_reads, leakage):
     """Words of layers at every level, words of operations and copies, what is inside part by part, and values."""

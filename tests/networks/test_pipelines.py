@@ -165,7 +165,7 @@ def points_of_parts(network, machine):
     return points
 
 
-@settings(max_examples=200 if DEEP else 6, deadline=None)
+@settings(max_examples=200 if DEEP else 4, deadline=None)
 @given(chains(), machines(), st.sampled_from(sorted(OBJECTIVES)), st.sampled_from([1, 2, 5, 40]))
 def test_the_search_finds_the_best_of_every_pipeline(network, machine, name, items):
     """Its value is that of the best pipeline where only energy or cycles count, else its bound is below that."""

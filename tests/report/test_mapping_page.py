@@ -19,6 +19,7 @@ from ruby_map.mapper.report.mapping_page import mapping_html
 from ruby_map.workloads import Workload, load_workload
 
 from ..browser import BROWSER, MIDDLE, Page
+from ..conftest import DEEP
 from ..strategies import mappings, plain
 
 QUICK = SearchOptions(strategy="random", samples=2000)
@@ -73,7 +74,7 @@ def shown(page, k):
     return [box and tuple(map(tuple, box)) for box in found]
 
 
-@settings(max_examples=40)
+@settings(max_examples=40 if DEEP else 15)
 @given(mappings())
 def test_every_step_is_the_executors(browser, tmp_path_factory, batch):
     """Any nest, remainders in time and in space: so many steps, in each the MACs, and into each level the words."""

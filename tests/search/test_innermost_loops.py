@@ -66,7 +66,7 @@ def innermost(mapping):
     return found
 
 
-@settings(max_examples=2_000 if DEEP else 60)
+@settings(max_examples=2_000 if DEEP else 30)
 @given(mappings(), st.data())
 def test_no_bound_is_above_a_mapping(case, data):
     """With the innermost loops of a mapping at some levels and any at others, of sets that its chains are in."""

@@ -101,7 +101,7 @@ ANY = st.one_of(problems(most=FEW), constrained_problems(), slow_problems()).fil
 )
 
 
-@settings(max_examples=5_000 if DEEP else 20)
+@settings(max_examples=5_000 if DEEP else 12)
 @given(ANY, st.sampled_from(LISTS), st.integers(0, 99))
 def test_equals_the_best_of_every_mapping(problem, objectives, seed):
     """For every pair and triple of objectives, in all mapspaces, with constraints, bandwidths, leakage and wires; the

@@ -80,7 +80,7 @@ def test_certificates_name_the_choices_that_only_tensors_ruled_out(problem):
     check_best_of_all(found, space, table, objective, costs, certified=True)
 
 
-@settings(max_examples=500 if DEEP else 4)
+@settings(max_examples=500 if DEEP else 3)
 @given(problems(most=300))
 def test_fronts_and_lists_of_objectives(problem):
     """With choices in turn they are those without."""

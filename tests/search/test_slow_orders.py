@@ -68,7 +68,7 @@ def searched(space, table, costs, mapping, useful=None, least_cycles=0.0):
     return search.useful(every, least_cycles, lambda: False)
 
 
-@settings(max_examples=3_000 if DEEP else 30)
+@settings(max_examples=3_000 if DEEP else 15)
 @given(mappings_on_slow_machines())
 def test_every_order_is_covered(problem):
     """No order is better in energy or cycles than all that are found; these cost what the search says."""

@@ -20,6 +20,7 @@ from ruby_map.mapper.search import Task
 from ruby_map.mapper.store import MappingSource, Store, StoredProof, plain_mappings, prune, read_mappings
 from ruby_map.workloads import InputError, Network, load_workload, shaped
 
+from ..conftest import DEEP
 from ..small_problems import problems, uneven_problems, values_of
 
 EVERY = st.one_of(problems(), uneven_problems())
@@ -52,7 +53,7 @@ def drawn(n):
     return pool().take(range(n))
 
 
-@settings(max_examples=25)
+@settings(max_examples=25 if DEEP else 10)
 @given(EVERY)
 def test_a_mapping_reads_back_as_one_that_does_the_same(problem):
     """Through JSON; two mappings of a mapspace have the same values where they do the same, and nowhere else."""

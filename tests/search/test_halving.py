@@ -31,6 +31,20 @@ from ..small_problems import check_best_of_all, constrained_problems, problems, 
 OPTIMAL = SearchOptions(strategy="optimal")
 
 
+def all_in_a_half(halves):
+    """The same division of a set, looked at: each row of the group that is divided is in one half, others in both."""
+
+    def checked(self, own, *given):
+        parts = halves(self, own, *given)
+        for g, rows in enumerate(own.rows):
+            found = [part.rows[g] for part in parts]
+            divided = np.array_equal(np.sort(np.concatenate(found)), np.sort(rows))
+            assert divided or all(np.array_equal(one, rows) for one in found)
+        return parts
+
+    return checked
+
+
 @contextmanager
 def halving_alone(together=32, few=2_000, admissible=joins.ADMISSIBLE, seed=None):
     """Proofs that halve what they have at once, and open no nodes; small numbers make many halves and joins.
@@ -46,6 +60,7 @@ def halving_alone(together=32, few=2_000, admissible=joins.ADMISSIBLE, seed=None
             patch.setattr(halving, "MOST_FIGURES", 2_000 * together)
         patch.setattr(halving, "TOGETHER", together)
         patch.setattr(halving, "FEW", few)
+        patch.setattr(half_sets.Divisions, "_halves", all_in_a_half(half_sets.Divisions._halves))
         whole = half_sets.Divisions.whole.fget
         patch.setattr(half_sets.Divisions, "whole", property(lambda own: replace(whole(own), joinable=admissible)))
         if seed is not None:

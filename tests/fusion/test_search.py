@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.energy import ComputeEnergy, EnergyTable, LevelEnergy, energy_table, stacked_table
 from ruby_map.mapper.exploration import group as exploration
-from ruby_map.mapper.fusion import Group, GroupCosts, Standing, boxes, layer_passes, pass_costs, stages_of
+from ruby_map.mapper.fusion import Group, GroupCosts, Link, Standing, boxes, layer_passes, pass_costs, stages_of
 from ruby_map.mapper.fusion.executor import NoBoxError, drawn_inputs, execute
 from ruby_map.mapper.group_search import Family, GroupSearch, Known, stage_tables
 from ruby_map.mapper.group_search.stage_bounds import StageProblem
@@ -26,9 +26,10 @@ from ruby_map.mapper.problem import OBJECTIVES, Charges, Goal
 from ruby_map.mapper.report.groups import Alone, GroupResult
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.mapper.search.outcome import Ended, Statistics
-from ruby_map.workloads import Fault, InputError, load_workload
+from ruby_map.workloads import Fault, InputError, Workload, load_workload
 
 from ..conftest import DEEP
+from ..strategies import plain
 from .groups import convolutions, products
 
 
@@ -185,6 +186,24 @@ def test_the_search_finds_the_best_of_every_group(family, name):
         value = objective.value(outcome.best.energy_pj, float(outcome.best.cycles))
         assert value == pytest.approx(least, rel=1e-9)
         assert outcome.lower_bound == pytest.approx(least, rel=1e-6)
+
+
+def test_a_softmax_is_paid_for_in_every_step():
+    """Row by row it passes over as many words as over all rows at once."""
+    first = Workload("a", tuple("MNK"), (4, 3, 2), (plain("A", "MK"), plain("W", "KN"), plain("Z", "MN", output=True)))
+    stages = first, replace(first, name="b", sizes=(4, 2, 3))
+    links = (Link(0, 1, "A", (("M", 0), ("N", 0)), through="softmax"),)
+    arch = Architecture("m", (Storage("L0", "DRAM"), Storage("L1", "SRAM")), Compute("MAC", "intmac"))
+    figures = tuple(LevelEnergy(level.name, 3.0, 5.0, 7.0, 0.0, 1.0, "given") for level in arch.levels)
+    table = EnergyTable("m", figures, ComputeEnergy("MAC", 1.0, 0.0, 1.0, "given"))
+    whole, by_row, by_two = (
+        GroupCosts(standing, table, Charges(), standing.layers, {})
+        for standing in (
+            Standing(Group(stages, links, "L1", shared), arch) for shared in ((), (("M", 1),), (("M", 2),))
+        )
+    )
+    assert whole.pass_pj == by_row.pass_pj == by_two.pass_pj > 0
+    assert whole.pass_cycles == by_row.pass_cycles == by_two.pass_cycles
 
 
 def searched_products(tmp_path, *options):

@@ -116,7 +116,7 @@ def long_fronts(draw):
     return space, draw(figures(arch)), "edp", draw(cost_options((0.0, 5.0, 20.0, 100.0)))
 
 
-@settings(max_examples=500 if DEEP else 4)
+@settings(max_examples=500 if DEEP else 8)
 @given(long_fronts())
 def test_a_front_of_many_mappings(problem):
     """The same where the front is long."""

@@ -89,7 +89,9 @@ class _Table:
         self.measured: Floats = np.array([sample.measured for sample in samples], np.float64)  # (sample,)
 
     def halves(self, random: np.random.Generator) -> tuple[Places, Places]:
-        """Halve the groups at random, or the samples where all are of one group."""
+        """Halve the groups at random, or the samples where all are of one group; a single sample is both halves."""
+        if len(self.samples) < 2:
+            return np.arange(len(self.samples)), np.arange(len(self.samples))
         groups = list(dict.fromkeys(sample.group for sample in self.samples))
         if len(groups) < 2:
             order = random.permutation(len(self.samples))

@@ -1,7 +1,6 @@
 """Reads what was measured of mappings: a CSV with a line for each, its layer, its mapping and its figures."""
 
 import csv
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from ...workloads import Fault, InputError, near, read_bytes
 FIGURES = ("cycles", "seconds", "energy_pj")
 COLUMNS = ("workload", "mapping", *FIGURES)
 MOST_BYTES = 100_000_000
+SMALLEST, LARGEST = 1e-20, 1e20  # of a figure
 LEAST = 4  # measurements of a figure: two halves, each of two
 
 
@@ -64,7 +64,7 @@ def _row(head: Sequence[str], cells: Sequence[str]) -> Measured | list[str]:
             try:
                 figures[name] = _positive(text)
             except ValueError:
-                wrong.append(f"{name} must be a number above 0, got {text}")
+                wrong.append(f"{name} must be a number from {SMALLEST:g} to {LARGEST:g}, got {text}")
     if not figures and not wrong:
         wrong.append("has no figure")
     return wrong or Measured(0, row["workload"], row["mapping"], figures)
@@ -106,8 +106,8 @@ def _head_faults(head: list[str]) -> list[str]:
 
 
 def _positive(text: str) -> float:
-    """Read a finite number above 0. Raises ValueError."""
+    """Read a number that a fit can take the square of. Raises ValueError."""
     number = float(text)
-    if not 0 < number < math.inf:
+    if not SMALLEST <= number <= LARGEST:
         raise ValueError
     return number

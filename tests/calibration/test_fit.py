@@ -52,3 +52,11 @@ def test_errors_held_out_are_of_groups_that_the_fit_did_not_see():
 
 def test_held_out_halves_are_the_same_each_time():
     assert held_out(samples(0.3)).tolist() == held_out(samples(0.3)).tolist()
+
+
+def test_four_samples_of_two_groups_are_enough():
+    """Halves of halves may be single samples."""
+    every = samples(0.0, 4, 2)
+    assert len(held_out(every, 3, robust=True)) == 6
+    assert len(held_out(samples(0.0, 4), 3, robust=True)) == 6
+    assert fitted(every, robust=True)

@@ -170,10 +170,10 @@ def test_every_fault_of_a_file_is_told_by_its_line(measured, tmp_path):
     rows = run("eyeriss_like", "--fit", path)
     assert rows.stderr.splitlines() == [
         f"{path}:3: mapping is empty",
-        f"{path}:5: cycles must be a number above 0, got x",
+        f"{path}:5: cycles must be a number from 1e-20 to 1e+20, got x",
         f"{path}:7: has 2 cells, the header 3",
         f"{path}:8: has no figure",
-        f"{path}:9: cycles must be a number above 0, got inf",
+        f"{path}:9: cycles must be a number from 1e-20 to 1e+20, got inf",
     ]
     path.write_text('workload,mapping,cycles\nresnet50/conv1,"[{target: DRAM}]",3\nresnet50,x.yaml,2\n')
     few = run("eyeriss_like", "--fit", path)

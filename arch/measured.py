@@ -1,7 +1,7 @@
 """The section `calibration` of an architecture file: what was measured on a real machine."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -39,6 +39,8 @@ class Measured(Section):
     cycles: dict[str, Weight] = {}
     energy_pj: dict[str, Weight] = {}
     held_out: HeldOutErrors = HeldOutErrors()
+    origin: dict[Literal["cycles", "energy_pj"], str] = {}
+    energies: str = ""
 
     def value(self) -> Calibration:
         """The section as a value."""
@@ -53,6 +55,8 @@ class Measured(Section):
             tuple(self.cycles.items()),
             tuple(self.energy_pj.items()),
             tuple(HeldOut(name, own.half, own.nine_tenths) for name, own in every if own is not None),
+            tuple(self.origin.items()),
+            self.energies,
         )
 
 

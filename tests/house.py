@@ -29,7 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "certificate": {"mapping", "problem", "mapspace", "model"},
     "search": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate"},
     "proof": {"runtime", "mapping", "problem", "mapspace", "model", "bounds", "certificate", "search"},
-    "calibration": {"mapping", "model"},
+    "calibration": {"mapping", "problem", "model"},
     "fusion": {"mapping", "problem", "model"},
     "networks": {"mapping", "problem", "model", "fusion"},
     "group_search": {

@@ -26,6 +26,8 @@ class Calibration:
     cycles: tuple[tuple[str, float], ...] = field(default=(), metadata={"later": True})  # (term, cycles of one) pairs
     energy_pj: tuple[tuple[str, float], ...] = field(default=(), metadata={"later": True})  # (term, factor) pairs
     held_out: tuple[HeldOut, ...] = field(default=(), metadata={"later": True})
+    origin: tuple[tuple[str, str], ...] = field(default=(), metadata={"later": True})  # (figure, measurements) pairs
+    energies: str = field(default="", metadata={"later": True})  # of energy_pj: which the model's were; empty: any
 
 
 def cycle_terms(levels: Sequence[str]) -> tuple[str, ...]:

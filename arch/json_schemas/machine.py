@@ -78,6 +78,8 @@ _MACHINE = {
     "Measured.cycles": "Of mappings: cycles per unit of each term of the fit.",
     "Measured.energy_pj": "Of mappings: the factor of each part of the model's energy, and pJ per cycle.",
     "Measured.held_out": "The relative errors of these fits on what they did not see.",
+    "Measured.origin": "What these fits are to: a file, its measurements, the day.",
+    "Measured.energies": "A digest of the energies and charges that energy_pj was fitted with.",
     "HeldOutErrors.cycles": "Those of cycles.",
     "HeldOutErrors.energy_pj": "Those of energies.",
     "Errors.half": "Half of them are at most this.",

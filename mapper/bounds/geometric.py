@@ -115,7 +115,7 @@ class Geometric:
         within = [limit for limit in self.within if limit.most > 0 and (terms or not limit.objective.powers[0])]
         limits += [Term(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
         spans, flows = self._spans(rows) if of_cycles else ([], [])
-        cycles = Term("cycles", 1.0, relaxed.cycles, spans[-1].owner + 1 if spans else 0)
+        cycles = Term("cycles", 1.0, relaxed.cycles, spans[-1].owner + 1 if relaxed.starts and spans else len(spans))
         names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = self._logs(rows, products)
         numbers = np.array([*flows, -1])

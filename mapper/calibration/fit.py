@@ -138,7 +138,14 @@ class _Table:
         except ImportError:
             raise FitError("a fit needs scipy: pip install 'ruby-map[milp]', or scipy itself") from None
         terms = self.terms[samples][:, columns]
-        largest = np.maximum(terms.max(axis=0), np.finfo(float).tiny)  # so that all columns are of one size
+        known = terms.any(axis=0)  # of what is 0 in all these samples nothing is known
+        if not known.all():
+            weights = np.zeros(len(columns))
+            if known.any():
+                some = [column for column, is_known in zip(columns, known, strict=True) if is_known]
+                weights[known] = self.weights(samples, some)
+            return weights
+        largest = terms.max(axis=0)  # so that all columns are of one size
         relative = terms / largest / self.measured[samples, None]
         weights, _ = nnls(relative, np.ones(len(samples)))
         if self.robust:

@@ -1,12 +1,14 @@
 """What a machine's calibration predicts of mappings: cycles and energy, with the errors of the fit elsewhere."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from ...arch import Architecture
 from ...arch.calibration import Calibration, HeldOut
+from ...energy import EnergyTable
 from ..model.figures import Mapped
+from ..problem import Charges, Problem, fingerprint
 from .fit import weighted
 from .terms import cycle_terms_of, energy_terms_of
 
@@ -21,12 +23,19 @@ class Prediction:
     held_out: tuple[HeldOut, ...]
 
     @classmethod
-    def of(cls, mapped: Mapped, arch: Architecture) -> Self | None:
-        """Predict by the calibration of `arch`; None where it has none of cycles and energies."""
-        known = arch.calibration
-        if known is None or not (known.cycles or known.energy_pj):
+    def of(cls, mapped: Mapped, problem: Problem) -> Self | None:
+        """Predict by the calibration of the machine; None where it has none, or none of what is known.
+
+        Energies are predicted where they are known, and those that the fit was made with.
+        """
+        arch, known = problem.arch, problem.arch.calibration
+        if known is None:
             return None
-        cycles, energy_pj = _cycles(known, mapped, arch), _energy_pj(known, mapped, arch)
+        cycles, energy_pj = _cycles(known, mapped, arch), None
+        if known.energies in ("", energies_of(problem.energies, problem.charges)) and problem.energies.counted:
+            energy_pj = _energy_pj(known, mapped, arch)
+        if cycles is None and energy_pj is None:
+            return None
         return cls(cycles, energy_pj, known.measured_on, known.held_out)
 
     @classmethod
@@ -44,6 +53,11 @@ class Prediction:
     def errors(self, figure: str) -> HeldOut | None:
         """The errors of a figure's fit on what it did not see; None where they are not written down."""
         return next((own for own in self.held_out if own.figure == figure), None)
+
+
+def energies_of(table: EnergyTable, charges: Charges) -> str:
+    """Name energies, and what is charged beside: a fit of energies is to these."""
+    return fingerprint((replace(table.asked_by(()), arch=""), charges))
 
 
 def _cycles(known: Calibration, mapped: Mapped, arch: Architecture) -> float | None:

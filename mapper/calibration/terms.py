@@ -18,7 +18,9 @@ def cycle_terms_of(mapped: Mapped, arch: Architecture) -> dict[str, float]:
     one after another; the outermost level holds one.
     """
     costs, levels = mapped.costs, [level.name for level in arch.levels]
-    figures = [1.0, float(costs.counts.cycles[0]), float(costs.cycles[0])]
+    counts = costs.counts
+    steps = counts.cycles[0] - counts.starts[0] - counts.fill_drain[0]
+    figures = [1.0, float(steps), float(costs.cycles[0])]
     tiles = tiles_in_turn(mapped.batch)
     for memory in range(len(levels)):
         figures += [_words(costs, memory)] if memory == 0 else [float(tiles[memory]), _words(costs, memory)]

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from ...arch import parse_arch
+from ...arch import parse_arch, with_base
 from ...workloads import Fault, InputError, option_fault, parse_yaml
 
 
@@ -46,4 +46,11 @@ def written(arch: str) -> str:
     path = Path(arch)
     if not path.is_file():
         raise InputError(option_fault("ARCH", f"{arch} is no file; print one first: ruby-machine > {path.name}.yaml"))
-    return path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8-sig")
+
+
+def own_section(text: str, source: str) -> dict[str, Any]:
+    """Return the calibration of a machine's text as it is written, with what its base has of it."""
+    data = with_base(parse_yaml(text, source)).data
+    section = data.get("calibration") if isinstance(data, dict) else None
+    return dict(section) if isinstance(section, dict) else {}

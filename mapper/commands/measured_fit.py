@@ -46,6 +46,12 @@ class Fit:
         """The errors held out, as a machine's file has them."""
         return {name: float(f"{error:.3g}") for name, error in _named(self.held_out).items()}
 
+    @property
+    def measurements(self) -> str:
+        """How many measurements of how many layers."""
+        groups = len({sample.group for sample in self.samples})
+        return f"{len(self.samples)} measurements of {groups} layer{'s' * (groups > 1)}"
+
     def text(self) -> str:
         """What was fitted, which terms help, and how far off it is elsewhere."""
         groups = len({sample.group for sample in self.samples})
@@ -58,8 +64,7 @@ class Fit:
         what = "layers" if groups > 1 else "mappings"
         return "\n".join(
             (
-                f"{self.figure}: {len(self.samples)} measurements of {groups} layer{'s' * (groups > 1)}; "
-                f"the model's own are within {_text(self.alone)}",
+                f"{self.figure}: {self.measurements}; the model's own are within {_text(self.alone)}",
                 str(table),
                 f"on {what} that a fit did not see, half of them all: within {_text(self.held_out)}",
             )

@@ -37,6 +37,7 @@ def read_measurements(path: Path) -> list[Measured]:
     except csv.Error as error:
         raise InputError(Fault(str(path), None, "", f"is no CSV: {error}")) from None
     number, head = lines[0] if lines else (1, [])
+    head = [name.strip() for name in head]
     if rules := _head_faults(head):
         raise InputError(Fault(str(path), number, "", rule) for rule in rules)
     faults, every = list[Fault](), list[Measured]()
@@ -81,12 +82,22 @@ def _too_few(every: Sequence[Measured]) -> Iterator[tuple[str, str]]:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of a CSV that are neither empty nor comments, each with the number of its first line in the text."""
+    csv.field_size_limit(MOST_BYTES)
     before = 0
-    reader = csv.reader(text.splitlines(keepends=True))
+    reader = csv.reader(_without_comments(text))
     for cells in reader:
-        if cells and not cells[0].lstrip().startswith("#"):
+        if any(cell.strip() for cell in cells):
             yield before + 1, cells
         before = reader.line_num
+
+
+def _without_comments(text: str) -> Iterator[str]:
+    """The lines of a CSV, empty where they are comments: not those within quotes."""
+    quoted = False
+    for line in text.splitlines(keepends=True):
+        comment = not quoted and line.lstrip().startswith("#")
+        quoted ^= not comment and line.count('"') % 2 == 1
+        yield "\n" if comment else line
 
 
 def _head_faults(head: list[str]) -> list[str]:
@@ -108,6 +119,6 @@ def _head_faults(head: list[str]) -> list[str]:
 def _positive(text: str) -> float:
     """Read a number that a fit can take the square of. Raises ValueError."""
     number = float(text)
-    if not SMALLEST <= number <= LARGEST:
+    if "_" in text or not text.isascii() or not SMALLEST <= number <= LARGEST:
         raise ValueError
     return number

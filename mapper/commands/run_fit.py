@@ -1,6 +1,6 @@
 """`ruby-model ARCH --fit MEASURED.csv` fits cycles and energies to measurements, and prints ARCH with the fit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -8,13 +8,13 @@ from typing import Any
 from ...arch import Architecture, arch_documents, load_arch
 from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Workload, parse_yaml
-from ..calibration import FitError, Sample, cycle_terms_of, energy_terms_of
+from ..calibration import FitError, Sample, cycle_terms_of, energies_of, energy_terms_of
 from ..exploration import evaluate, load
 from ..mapping import MappingBatch, read_mapping
 from ..model.figures import Mapped
-from ..problem import Charges
+from ..problem import Charges, fingerprint
 from ..runtime import print_message, print_result
-from .calibration_section import with_section, written
+from .calibration_section import own_section, with_section, written
 from .guard import FOUND, NOTHING_VALID, echo_json
 from .measured_fit import Fit
 from .measurements import Measured, read_measurements
@@ -39,9 +39,10 @@ def run_fit(request: ModelRequest) -> int:
         raise InputError(Fault(request.arch, None, "", "is of Timeloop's form, which holds no calibration"))
     path = document.source
     text = written(path)
-    with_section(text, path, _section(text, path, {}, ""))  # before minutes are spent
+    with_section(text, path, _section(text, path, {}, "", ""))  # before minutes are spent
+    costs = Charges(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads)
     try:
-        fits = _fits(request, machine, _counted(request, measured, machine, table))
+        fits = _fits(request, machine, _counted(request, measured, machine, (table, costs)))
     except FitError as error:
         print_message(str(error))
         return NOTHING_VALID
@@ -50,10 +51,9 @@ def run_fit(request: ModelRequest) -> int:
         return FOUND
     for fit in fits:
         print_message(fit.text())
-    layers = len({own.workload for own in measured})
-    of = f"{len(measured)} mappings of {layers} layer{'s' * (layers > 1)}"
-    origin = f"{request.fit.name}: {of}, {datetime.now(UTC).date()}"
-    print_result(with_section(text, path, _section(text, path, {fit.figure: fit for fit in fits}, origin)).rstrip())
+    origin = f"{request.fit.name}, {datetime.now(UTC).date()}"
+    section = _section(text, path, {fit.figure: fit for fit in fits}, origin, energies_of(table, costs))
+    print_result(with_section(text, path, section).rstrip())
     return FOUND
 
 
@@ -72,11 +72,11 @@ def _energies(machine: Architecture, request: ModelRequest) -> EnergyTable:
 
 
 def _counted(
-    request: ModelRequest, measured: Sequence[Measured], machine: Architecture, table: EnergyTable
+    request: ModelRequest, measured: Sequence[Measured], machine: Architecture, energy: tuple[EnergyTable, Charges]
 ) -> list[tuple[Measured, Mapped]]:
     """Count the mapping of each measurement. Raises InputError with the faults of all."""
     assert request.fit is not None
-    costs = Charges(request.leakage, request.wire_pj_per_bit_mm, request.tile_mm, request.hop_pj, request.drain_reads)
+    table, costs = energy
     faults, counted, too_large = list[Fault](), list[tuple[Measured, Mapped]](), 0
     layers = dict[str, Workload]()
     for own in measured:
@@ -106,7 +106,7 @@ def _placed(fault: Fault, file: Path, line: int) -> Fault:
 def _layer(file: Path, own: Measured, machine: Architecture) -> Workload:
     """Return the layer of a measurement: a file beside that of the measurements, else any, or a name of the library."""
     beside = file.parent / own.workload
-    _, layer = load(machine, beside if beside.exists() or _in_file(beside) else own.workload)
+    _, layer = load(machine, beside if _exists(beside) or _in_file(beside) else own.workload)
     if not isinstance(layer, Workload):
         raise InputError(Fault(str(file), own.line, "workload", "is a network; name a layer, as NETWORK/LAYER"))
     return layer
@@ -114,18 +114,30 @@ def _layer(file: Path, own: Measured, machine: Architecture) -> Workload:
 
 def _in_file(path: Path) -> bool:
     """Whether it is a layer of a network's file."""
-    return any(parent.is_file() for parent in path.parents)
+    return any(_exists(parent) and parent.is_file() for parent in path.parents)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _same_layer(layer: Workload) -> str:
+    """Name what a layer computes, whatever it is called."""
+    return fingerprint((layer.dims, layer.sizes, layer.tensors))
 
 
 def _mapping(file: Path, own: Measured, machine: Architecture, layer: Workload) -> Path | MappingBatch:
     """Return the mapping of a measurement: a file, beside that of the measurements or not, or its text in YAML."""
-    if own.mapping[0] in "[{":
+    if own.mapping[0] in "[{-" or "\n" in own.mapping:
         try:
             return read_mapping(parse_yaml(own.mapping, str(file)), machine, layer)
         except InputError as error:
             raise InputError(Fault(str(file), own.line, fault.path, fault.message) for fault in error.faults) from None
     beside = file.parent / own.mapping
-    return beside if beside.exists() else Path(own.mapping)
+    return beside if _exists(beside) else Path(own.mapping)
 
 
 def _fits(request: ModelRequest, machine: Architecture, counted: Sequence[tuple[Measured, Mapped]]) -> list[Fit]:
@@ -138,26 +150,31 @@ def _fits(request: ModelRequest, machine: Architecture, counted: Sequence[tuple[
     of_cycles, of_energy = list[Sample](), list[Sample]()
     cycles, energies_pj = list[float](), list[float]()
     for own, mapped in counted:
-        figures = own.figures
+        figures, layer = own.figures, _same_layer(mapped.batch.workload)
         if (
             taken := figures["seconds"] * 1e9 / (clock or 1) if "seconds" in figures else figures.get("cycles")
         ) is not None:
-            of_cycles.append(Sample(cycle_terms_of(mapped, machine), taken, own.workload))
+            of_cycles.append(Sample(cycle_terms_of(mapped, machine), taken, layer))
             cycles.append(mapped.cycles)
         if "energy_pj" in figures:
-            of_energy.append(Sample(energy_terms_of(mapped, machine), figures["energy_pj"], own.workload))
+            of_energy.append(
+                Sample(energy_terms_of(mapped, machine), figures["energy_pj"], _same_layer(mapped.batch.workload))
+            )
             energies_pj.append(mapped.energy_pj)
     every = (("cycles", of_cycles, cycles), ("energy_pj", of_energy, energies_pj))
     return [Fit.of(figure, samples, own_figures, request.seed) for figure, samples, own_figures in every if samples]
 
 
-def _section(text: str, source: str, fits: dict[str, Fit], origin: str) -> dict[str, Any]:
-    """Return the calibration of a machine's text with these fits in place of its own of the same figures."""
-    document = parse_yaml(text, source)
-    own = document.data.get("calibration") if isinstance(document.data, dict) else None
-    before = dict(own) if isinstance(own, dict) else {}
-    errors = {**before.get("held_out", {}), **{name: fit.errors for name, fit in fits.items()}}
-    origins = [own for own in before.get("fitted_on", []) if own.partition(":")[0] != origin.partition(":")[0]]
-    origins += [origin] if origin else []
-    made = {"measured_on": "measurements", **before, **{name: fit.weights for name, fit in fits.items()}}
-    return made | ({"held_out": errors} if errors else {}) | ({"fitted_on": origins} if origins else {})
+def _section(text: str, source: str, fits: Mapping[str, Fit], origin: str, basis: str) -> dict[str, Any]:
+    """Return the calibration of a machine's text with these fits in place of its own of the same figures.
+
+    `basis` names the energies that one of energies is to.
+    """
+    made = {"measured_on": "measurements"} | own_section(text, source)
+    if not fits:
+        return made
+    made |= {name: fit.weights for name, fit in fits.items()}
+    made["held_out"] = {**made.get("held_out", {}), **{name: fit.errors for name, fit in fits.items()}}
+    origins = {name: f"{fit.measurements}; {origin}" for name, fit in fits.items()}
+    made["origin"] = {**made.get("origin", {}), **origins}
+    return made | ({"energies": basis} if "energy_pj" in fits else {})

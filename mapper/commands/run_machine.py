@@ -20,7 +20,7 @@ from ..codegen import (
 from ..exploration import draw_valid, load
 from ..mapspace import Preset
 from ..runtime import print_message, print_result
-from .calibration_section import with_section, written
+from .calibration_section import own_section, with_section, written
 from .guard import FOUND, NOTHING_VALID
 from .ruby_machine import MachineRequest
 
@@ -87,7 +87,7 @@ def _calibrated(request: MachineRequest) -> str:
     arch = one_core(every[0][0])
     samples = _samples(arch, [layer for _, layer in every if isinstance(layer, Workload)], request)
     own = arch.calibration
-    section = {
+    section = own_section(text, request.arch) | {
         "measured_on": own.measured_on if own else described().model,
         "dtype": request.dtype,
         **({"peak_gflops": own.peak_gflops} if own and own.peak_gflops else {}),

@@ -31,11 +31,11 @@ def prediction_lines(result: Predicted) -> list[tuple[str, str, str]]:
 
 def _errors(known: Prediction, figure: str) -> str:
     """Where the fit is from, and how far off it is on what it did not see."""
-    errors = known.errors(figure)
+    errors, measured_on = known.errors(figure), " ".join(known.measured_on.split())
     if errors is None:
-        return f" (fitted: {known.measured_on})"
+        return f" (fitted: {measured_on})"
     within = f"half of those not seen by the fit within {errors.half:.1%}, nine tenths within {errors.nine_tenths:.1%}"
-    return f" (fitted: {known.measured_on}; {within})"
+    return f" (fitted: {measured_on}; {within})"
 
 
 def prediction_json(result: Predicted) -> dict[str, Any]:

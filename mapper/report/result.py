@@ -113,7 +113,8 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     def fill_drain(self) -> tuple[int, int] | None:
         """Cycles in which the systolic array fills and drains, and all its cycles; None without such an array."""
         counts = self.valid_costs.counts
-        return None if self.arch.systolic is None else (int(counts.fill_drain[0]), int(counts.cycles[0]))
+        array = int(counts.cycles[0] - counts.starts[0])
+        return None if self.arch.systolic is None else (int(counts.fill_drain[0]), array)
 
     @property
     def starts(self) -> int | None:
@@ -123,7 +124,7 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     @property
     def prediction(self) -> Prediction | None:
         """What the machine's calibration predicts; None without a mapping, or without one."""
-        return None if self.mapped is None else Prediction.of(self.mapped, self.arch)
+        return None if self.mapped is None else Prediction.of(self.mapped, self.problem)
 
     @property
     def energy_pj(self) -> float:
@@ -235,8 +236,9 @@ def _totals(result: Result) -> str:
 
 def _bound_by(result: Result) -> str:
     """Name the bandwidths that set the cycles; an empty text where compute sets them."""
-    limits, compute = binding(result.arch, result.valid_costs), int(result.valid_costs.counts.cycles[0])
+    limits, counts = binding(result.arch, result.valid_costs), result.valid_costs.counts
     if not limits:
         return ""
+    compute = int(counts.cycles[0] - counts.starts[0])
     roofline = ", at its roofline" if result.cycles <= result.ideal.cycles else ""
     return f"\nbound by     the {bound_text(limits)}{roofline}; compute needs {compute:,} cycles"

@@ -60,3 +60,17 @@ def test_four_samples_of_two_groups_are_enough():
     assert len(held_out(every, 3, robust=True)) == 6
     assert len(held_out(samples(0.0, 4), 3, robust=True)) == 6
     assert fitted(every, robust=True)
+
+
+def test_of_a_term_that_is_0_in_a_half_nothing_is_said_there():
+    """Only the samples of one group have it: a fit to the others gives it no weight, and no error is not a number."""
+    every = samples(0.05, 60, 3)
+    every = [
+        Sample({**own.terms, "rare": 1e5 * (own.group == "2")}, own.measured + 1e-3 * (own.group == "2"), own.group)
+        for own in every
+    ]
+    for robust in (False, True):
+        entries = entered(every, 0, robust)
+        assert np.isfinite([value for entry in entries for value in (entry.weight, entry.error)]).all()
+        assert np.isfinite(held_out(every, 5, robust)).all()
+        assert max(entry.weight for entry in entries) < 1

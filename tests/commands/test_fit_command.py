@@ -87,7 +87,7 @@ def test_what_was_planted_is_found_and_written_at_the_end_of_the_file(measured, 
         ("cycles", True, True),
         ("energy_pj", True, True),
     ]
-    assert known.fitted_on[0].startswith("measured.csv: 36 mappings of 3 layers, ")
+    assert known.origin[0][1].startswith("36 measurements of 3 layers; measured.csv, ")
     assert "cycles: 36 measurements of 3 layers; the model's own are within" in fitted.stderr
     assert "Buffer tiles" in fitted.stderr
 
@@ -152,7 +152,8 @@ def test_a_second_fit_takes_the_place_of_the_first_and_keeps_the_rest(measured, 
     assert dict(known.cycles) == pytest.approx({name: 3 * weight for name, weight in CYCLES.items()}, rel=1e-3)
     assert dict(known.energy_pj) == pytest.approx(ENERGIES, rel=1e-3)
     assert (known.measured_on, known.gb_per_second) == ("my board", (("DRAM", 3.0),))
-    assert [origin.partition(":")[0] for origin in known.fitted_on] == ["measured.csv", "other.csv"]
+    assert "other.csv" in dict(known.origin)["cycles"]
+    assert "measured.csv" in dict(known.origin)["energy_pj"]
 
 
 def test_every_fault_of_a_file_is_told_by_its_line(measured, tmp_path):
@@ -243,3 +244,61 @@ def test_a_calibration_of_other_terms_is_refused_by_its_line(tmp_path, section, 
     done = CliRunner().invoke(map_main, [str(path), "resnet50/conv1"])
     assert done.exit_code == 2
     assert f"{path}:10: {fault}" in done.stderr
+
+
+# What an attack found
+
+
+def predicted(text, *arguments):
+    """What ruby-model predicts of a mapping with this machine."""
+    folder = arguments[0]
+    (folder / "own.yaml").write_text(text)
+    done = run(folder / "own.yaml", folder / "net.yaml/one", folder / "one_map.yaml", "--json", *arguments[1:])
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout).get("predicted")
+
+
+def test_no_energy_is_predicted_of_other_energies_than_those_of_the_fit(measured, fitted):
+    """Nor where none are known."""
+    assert {"cycles", "energy_pj"} <= predicted(fitted.stdout, measured).keys()
+    for others in (["--no-energy"], ["--hop-pj", 2], ["--drain-reads"], ["--leakage"]):
+        shown = predicted(fitted.stdout, measured, *others)
+        assert "cycles" in shown
+        assert "energy_pj" not in shown
+    text = run(measured / "own.yaml", measured / "net.yaml/one", measured / "one_map.yaml", "--no-energy").stdout
+    assert text.count("predicted ") == 1
+
+
+def test_a_base_has_its_calibration_and_a_byte_order_mark_is_none(measured, fitted):
+    """What a machine inherits is written with the new fit."""
+    (measured / "parent.yaml").write_text(fitted.stdout.replace("measured_on: measurements", "measured_on: a board"))
+    (measured / "child.yaml").write_bytes("\ufeffbase: parent.yaml\nname: child\n".encode())
+    only_cycles = (measured / "measured.csv").read_text().splitlines()
+    with (measured / "cycles.csv").open("w", newline="") as file:
+        for cells in csv.reader(only_cycles):
+            csv.writer(file).writerow(cells[:3])
+    done = run(measured / "child.yaml", "--fit", measured / "cycles.csv")
+    assert done.exit_code == 0, done.output
+    (measured / "fitted_child.yaml").write_text(done.stdout)
+    known = load_arch(str(measured / "fitted_child.yaml")).calibration
+    assert known.measured_on == "a board"
+    assert dict(known.energy_pj) == pytest.approx(ENERGIES, rel=1e-3)
+    assert "cycles.csv" in dict(known.origin)["cycles"]
+
+
+def test_comments_blanks_and_layers_by_other_names(measured):
+    """A quote in a comment opens nothing; a layer is one whatever it is called; numbers are plain."""
+    lines = (measured / "measured.csv").read_text().splitlines()
+    text = "\n".join([lines[0].replace(",", ", "), '# old,"unbalanced', "   ", *lines[2:]])
+    other = text.replace("net.yaml/one", "./net.yaml/one", 5)
+    (measured / "other.csv").write_text(other)
+    shown = json.loads(run(measured / "mine.yaml", "--fit", measured / "other.csv", "--json").stdout)
+    assert (shown["cycles"]["measurements"], shown["cycles"]["layers"]) == (36, 3)
+    for wrong in ("1_000", "1e-300", "1e30"):
+        (measured / "wrong.csv").write_text(f"workload,mapping,cycles\nnet.yaml/one,one_map.yaml,{wrong}\n")
+        refused = run(measured / "mine.yaml", "--fit", measured / "wrong.csv")
+        assert refused.exit_code == 2
+        assert f":2: cycles must be a number from 1e-20 to 1e+20, got {wrong}" in refused.stderr
+    long_name = "x" * 5000
+    (measured / "wrong.csv").write_text("workload,mapping,cycles\n" + f"net.yaml/one,{long_name},1\n" * 4)
+    assert f"{measured}/wrong.csv:2: " in run(measured / "mine.yaml", "--fit", measured / "wrong.csv").stderr

@@ -101,7 +101,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         weights = (
             result["seconds"] if options.quick else fitted(other_samples, options.seed)
         )  # ten runs may lack a term
-        result["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 3.0))
+        result["optima"][name]["fastest"] = fastest(machine, weights, {"name": "layer", **text}, max(seconds, 8.0))
     products = {"64": (64, 40, 30)} if options.quick else PRODUCTS
     result["products"] = {name: product(arch, machine, sizes, seconds) for name, sizes in products.items()}
     result["runs"] = {

@@ -115,7 +115,7 @@ class Geometric:
         within = [limit for limit in self.within if limit.most > 0 and (terms or not limit.objective.powers[0])]
         limits += [Term(f"limit:{limit.objective.name}", 1.0 / limit.most, (), -1) for limit in within]
         spans, flows = self._spans(rows) if of_cycles else ([], [])
-        cycles = Term("cycles", 1.0, relaxed.cycles, spans[-1].owner + 1 if relaxed.starts and spans else len(spans))
+        cycles = self._steps(spans)
         names, times, products, owners, rewritten = zip(*terms, *limits, *spans, cycles, strict=True)
         logs, places = self._logs(rows, products)
         numbers = np.array([*flows, -1])
@@ -165,6 +165,11 @@ class Geometric:
                 spans, owner = [*spans, Term(prefix + name, float(cycles), tiles, owner)], owner + 1
                 flows.append(number)
         return spans, flows
+
+    def _steps(self, spans: Sequence[Term]) -> Term:
+        """The steps of all loops; beside other terms of the cycles they are a charge of their own."""
+        owner = spans[-1].owner + 1 if self.relaxed.starts and spans else len(spans)
+        return Term("cycles", 1.0, self.relaxed.cycles, owner)
 
     def _terms(self, rows: Sequence[Ints]) -> list[Term]:
         """The energy is at least a sum over charges, of each the largest of its terms.

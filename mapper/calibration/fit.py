@@ -142,8 +142,7 @@ class _Table:
         if not known.all():
             weights = np.zeros(len(columns))
             if known.any():
-                some = [column for column, is_known in zip(columns, known, strict=True) if is_known]
-                weights[known] = self.weights(samples, some)
+                weights[known] = self.weights(samples, np.array(columns)[known].tolist())
             return weights
         largest = terms.max(axis=0)  # so that all columns are of one size
         relative = terms / largest / self.measured[samples, None]

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CFLAGS", "-O1 -std=gnu11 -DSECONDS=0")
     (tmp_path / "tiny.yaml").write_text(LAYER)
-    known = "calibration: {measured_on: x,\n  dtype: float32}\n"
+    known = "calibration: {measured_on: x,\n  dtype: float32, cycles: {steps: 2}}\n"
     (tmp_path / "cpu.yaml").write_text("# mine\n" + machine_yaml(described(), "cpu") + known)
     return tmp_path
 
@@ -42,6 +42,7 @@ def test_fitted_times_are_printed_with_the_file_and_predict(folder):
     known = load_arch("fitted.yaml").calibration
     assert known.measured_on == "x"
     assert known.fitted_on[0] == "tiny: 10 mappings"
+    assert known.cycles == (("steps", 2.0),)  # of mappings, by ruby-model --fit
     assert known.seconds
     written = run(code, "fitted.yaml", "tiny.yaml", "--out", "p", "--run", "--json")
     assert written.exit_code == 0, written.output

@@ -47,7 +47,7 @@ def machines(draw, most_levels=4, most_axes=2, bandwidths=False):
         axes = tuple(Axis(f"a{i}{j}", 1 << 20) for j in range(draw(st.integers(0, most_axes))))
         limit = 1.0 if bandwidths else None
         rates = {f"{kind}_bandwidth": limit for kind in ("read", "write", "shared")}
-        starts = draw(st.sampled_from([0, 0, 1, 7]))
+        starts = draw(st.sampled_from([0, 0, 1, 7])) if bandwidths else 0
         levels.append(Storage(f"L{i}", "SRAM", fanout=axes, start_cycles=starts, **rates))
     return Architecture("random", tuple(levels), Compute("MAC", "intmac"))
 

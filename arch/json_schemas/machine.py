@@ -73,7 +73,7 @@ _MACHINE = {
     "Measured.dtype": "The type of the words of the programs.",
     "Measured.peak_gflops": "The highest rate that was measured, GFLOP/s.",
     "Measured.gb_per_second": "Bandwidths by level, GB/s.",
-    "Measured.fitted_on": "The layers whose programs were timed, or the measurements.",
+    "Measured.fitted_on": "The layers whose programs were timed.",
     "Measured.seconds": "Of programs: seconds per unit of each term of the fit.",
     "Measured.cycles": "Of mappings: cycles per unit of each term of the fit.",
     "Measured.energy_pj": "Of mappings: the factor of each part of the model's energy, and pJ per cycle.",

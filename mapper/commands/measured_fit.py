@@ -47,21 +47,24 @@ class Fit:
         return {name: float(f"{error:.3g}") for name, error in _named(self.held_out).items()}
 
     @property
+    def layers(self) -> int:
+        """How many layers were measured."""
+        return len({sample.group for sample in self.samples})
+
+    @property
     def measurements(self) -> str:
         """How many measurements of how many layers."""
-        groups = len({sample.group for sample in self.samples})
-        return f"{len(self.samples)} measurements of {groups} layer{'s' * (groups > 1)}"
+        return f"{len(self.samples)} measurements of {self.layers} layer{'s' * (self.layers > 1)}"
 
     def text(self) -> str:
         """What was fitted, which terms help, and how far off it is elsewhere."""
-        groups = len({sample.group for sample in self.samples})
         total = sum(self.weights.get(name, 0.0) * value for own in self.samples for name, value in own.terms.items())
         rows = []
         for entry in self.entered:
             share = entry.weight * sum(own.terms.get(entry.term, 0.0) for own in self.samples) / total
             rows.append([entry.term, f"{entry.weight:.4g}", f"{share:.1%}", f"{entry.error:.1%}"])
         table = TextTable(("term", UNITS[self.figure], "share", "error with it"), rows, left=(0,))
-        what = "layers" if groups > 1 else "mappings"
+        what = "layers" if self.layers > 1 else "mappings"
         return "\n".join(
             (
                 f"{self.figure}: {self.measurements}; the model's own are within {_text(self.alone)}",
@@ -74,7 +77,7 @@ class Fit:
         """The same as values of JSON."""
         return {
             "measurements": len(self.samples),
-            "layers": len({sample.group for sample in self.samples}),
+            "layers": self.layers,
             "terms": [entry._asdict() for entry in self.entered],
             "model": _named(self.alone),
             "held_out": _named(self.held_out),

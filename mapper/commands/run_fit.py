@@ -151,15 +151,12 @@ def _fits(request: ModelRequest, machine: Architecture, counted: Sequence[tuple[
     cycles, energies_pj = list[float](), list[float]()
     for own, mapped in counted:
         figures, layer = own.figures, _same_layer(mapped.batch.workload)
-        if (
-            taken := figures["seconds"] * 1e9 / (clock or 1) if "seconds" in figures else figures.get("cycles")
-        ) is not None:
+        taken = figures["seconds"] * 1e9 / (clock or 1) if "seconds" in figures else figures.get("cycles")
+        if taken is not None:
             of_cycles.append(Sample(cycle_terms_of(mapped, machine), taken, layer))
             cycles.append(mapped.cycles)
         if "energy_pj" in figures:
-            of_energy.append(
-                Sample(energy_terms_of(mapped, machine), figures["energy_pj"], _same_layer(mapped.batch.workload))
-            )
+            of_energy.append(Sample(energy_terms_of(mapped, machine), figures["energy_pj"], layer))
             energies_pj.append(mapped.energy_pj)
     every = (("cycles", of_cycles, cycles), ("energy_pj", of_energy, energies_pj))
     return [Fit.of(figure, samples, own_figures, request.seed) for figure, samples, own_figures in every if samples]

@@ -77,7 +77,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     """
     nest = nest or NestAnalysis(batch)
     levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
-    columns = _Columns(nest)
+    columns, starts = _Columns(nest), nest.starts()
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
@@ -85,7 +85,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     reads, updates = (columns.stacked(name, levels, tensors) for name in ("reads", "updates"))
     inexact = columns.inexact(levels, tensors)
     return Counts(
-        cycles=nest.cycles() if batch.arch.systolic is None else nest.cycles() + waits,
+        cycles=nest.steps(levels) + starts if batch.arch.systolic is None else nest.steps(levels) + starts + waits,
         reads=reads,
         fills=columns.stacked("fills", levels, tensors),
         updates=updates,
@@ -98,7 +98,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         origin_inexact=columns.stacked("origin_inexact", levels),
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
-        starts=nest.starts(),
+        starts=starts,
         crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
     )
 

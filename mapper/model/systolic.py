@@ -23,9 +23,8 @@ def fill_drain(nest: NestAnalysis) -> Numbers:
     batch, array = nest.batch, nest.batch.arch.systolic
     if array is None:
         return nest.zeros()
-    cycles = nest.steps(nest.levels) * (
-        array.rows + array.skew
-    )  # each step changes all, where no tensor can be stationary
+    # each step changes all, where no tensor can be stationary
+    cycles = nest.steps(nest.levels) * (array.rows + array.skew)
     for v, tensor in enumerate(batch.workload.tensors):
         own = nest.zeros()
         for boundary, holds in _boundaries(batch, v, array.level):

@@ -23,7 +23,12 @@ def check_fit(arch: Architecture, workload: Workload, source: str, documents: Se
     the `documents` that the architecture was read from.
     """
     known = sorted({*workload.dims, *SHAPE_DIMS})
-    conflicts = (*_tensor_faults(arch, workload), *_dim_faults(arch, known), *_factor_faults(arch, workload))
+    conflicts = (
+        *_tensor_faults(arch, workload),
+        *_dim_faults(arch, known),
+        *_layout_faults(arch, workload, known),
+        *_factor_faults(arch, workload),
+    )
     if conflicts:
         raise InputError(_fault(conflict, source, documents) for conflict in conflicts)
 
@@ -75,6 +80,7 @@ def _tensor_faults(arch: Architecture, workload: Workload) -> Iterator[Misfit]:
     taken = known | {scales_of(name) for name in known}  # those of other layers of the network, too
     for level in arch.levels:
         lists = {"keep": level.keep, "bypass": level.bypass, "tensor_bits": dict(level.tensor_bits).keys()}
+        lists |= {} if level.dram is None else {"dram.layout": dict(level.dram.layout).keys()}
         for key, used in lists.items():
             for name in sorted(used - taken):
                 has = f"workload {workload.name} has {', '.join(names)}"
@@ -90,6 +96,20 @@ def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[Misfit]:
     for slot in arch.slots:
         for dim in sorted(_named_dims(slot.constraint).difference(known, map(blocks_of, known))):
             yield slot.name, dim, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
+
+
+def _layout_faults(arch: Architecture, workload: Workload, known: list[str]) -> Iterator[Misfit]:
+    """Dims of a layout that no workload has, and those that this one has, but not the tensor."""
+    tensors = {tensor.name: tensor for tensor in workload.tensors}
+    for level in arch.levels:
+        for name, dims in () if level.dram is None else level.dram.layout:
+            for dim in dims:
+                if dim not in known:
+                    message = f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
+                    yield f"{level.name}.dram.layout", dim, message
+                elif dim in workload.dims and name in tensors and dim not in tensors[name].dims:
+                    own = ", ".join(own for own in workload.dims if own in tensors[name].dims)
+                    yield f"{level.name}.dram.layout", dim, f"{name} has no {dim}; it has {own}"
 
 
 def _over(rule: FactorRule, size: int) -> bool:

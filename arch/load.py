@@ -134,8 +134,12 @@ def _across_levels(document: Document) -> Iterator[Fault]:
             array = array or str(name)
         if path == ("levels", 0):
             yield from _outermost_faults(document, path, part)
-        elif path[0] == "levels" and not part.keys() & set(CAPACITIES):
-            yield document.fault(path, f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so")
+        elif path[0] == "levels":
+            if not part.keys() & set(CAPACITIES):
+                rule = f"one of {', '.join(CAPACITIES)} is missing; only the outermost level may do so"
+                yield document.fault(path, rule)
+            if "dram" in part:
+                yield document.fault((*path, "dram"), "bursts and rows are counted of the outermost level alone")
 
 
 def _written_parts(document: Document) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
@@ -201,6 +205,8 @@ def _storage(level: Level, machine: Machine) -> Storage:
         read_bandwidth=level.read_bandwidth,
         write_bandwidth=level.write_bandwidth,
         shared_bandwidth=level.shared_bandwidth,
+        row_bandwidth=level.row_bandwidth,
+        dram=None if level.dram is None else level.dram.value(),
         start_cycles=level.start_cycles,
         multiple_buffering=level.multiple_buffering,
         placement=level.placement,

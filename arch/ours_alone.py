@@ -13,3 +13,5 @@ def without_counterpart(level: Storage) -> Iterator[str]:
         yield f"{level.name}: systolic axes"
     if level.start_cycles:
         yield f"{level.name}: start_cycles"
+    if level.dram is not None:
+        yield f"{level.name}: bursts and rows of a dram"

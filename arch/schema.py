@@ -18,6 +18,7 @@ from pydantic import (
 
 from ..workloads import FloatExpr, IntExpr, Section
 from ..workloads.expressions import arithmetic
+from .dram import Dram
 from .loop_schema import Loops, TemporalLoops, least, no_twice
 from .measured import Measured
 from .spec import LARGEST, SMALLEST, AxisCode, LevelCode, Placement
@@ -128,6 +129,36 @@ class Part(Section):
         return attributes
 
 
+class DramTiming(Section):
+    """Bursts and rows of the outermost level, and how tensors lie in them."""
+
+    burst_bits: Size
+    row_bits: Size | None = None
+    activate_pj: Amount = 0.0
+    refresh_pj_per_cycle: Amount = 0.0
+    layout: dict[str, Annotated[tuple[str, ...], AfterValidator(no_twice)]] = {}
+
+    @field_validator("row_bits")
+    @classmethod
+    def _whole_bursts(cls, row: int | None, info: ValidationInfo) -> int | None:
+        burst = info.data.get("burst_bits")
+        if row is not None and burst is not None and row % burst:
+            raise ValueError(f"must be a multiple of burst_bits, {burst}; got {row}")
+        return row
+
+    @field_validator("activate_pj")
+    @classmethod
+    def _of_rows(cls, activate: float, info: ValidationInfo) -> float:
+        if activate and "row_bits" in info.data and info.data["row_bits"] is None:
+            raise ValueError("goes with row_bits: it is the energy of a row that is opened")
+        return activate
+
+    def value(self) -> Dram:
+        """The section as a value."""
+        layout = tuple(sorted(self.layout.items()))
+        return Dram(self.burst_bits, self.row_bits, self.activate_pj, self.refresh_pj_per_cycle, layout)
+
+
 class Level(Part):
     """A storage level. Sizes are per instance."""
 
@@ -142,6 +173,8 @@ class Level(Part):
     read_bandwidth: Rate | None = None
     write_bandwidth: Rate | None = None
     shared_bandwidth: Rate | None = None
+    dram: DramTiming | None = None
+    row_bandwidth: Rate | None = None
     start_cycles: Annotated[IntExpr, Field(ge=0, le=MOST_START)] = 0
     multiple_buffering: Size = 1
     placement: Placement = "even"
@@ -180,6 +213,14 @@ class Level(Part):
         if self.capacity is not None and self.capacity < self.word_bits * self.multiple_buffering:
             raise ValueError(f"the capacity must be at least one word for each of {self.multiple_buffering} buffers")
         return self
+
+    @field_validator("row_bandwidth")
+    @classmethod
+    def _of_rows(cls, rate: float | None, info: ValidationInfo) -> float | None:
+        dram = info.data.get("dram")
+        if rate is not None and "dram" in info.data and (dram is None or dram.row_bits is None):
+            raise ValueError("goes with row_bits in the section dram: it is the rows that are opened in a cycle")
+        return rate
 
     @field_validator("bypass")
     @classmethod

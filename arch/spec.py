@@ -6,10 +6,12 @@ from functools import cached_property
 from math import ceil, prod
 from typing import Any, Literal, get_args
 
-from ..workloads import Fault
-from .bandwidth import Bandwidth, Kind
+from ..workloads import Fault, Tensor, Workload
+from .bandwidth import KINDS, Bandwidth
 from .calibration import Calibration
+from .dram import Blocks, Dram
 from .loop_constraint import FREE, LoopConstraint
+from .systolic import SystolicArray
 
 # of a rate, an energy in pJ or an area that a file gives: no product that is reported overflows
 SMALLEST, LARGEST = 1e-30, 1e30
@@ -35,23 +37,6 @@ class Axis:
     systolic: bool = field(default=False, metadata={"later": True})
     # whether the elements of that array have two registers for a word that stays: one is filled while the other is used
     double_buffered: bool = field(default=False, metadata={"later": True})
-
-
-@dataclass(frozen=True, slots=True)
-class SystolicArray:
-    """The systolic axes of an architecture: all below one level, those of mesh Y its rows, those of X its columns."""
-
-    level: int
-    rows: int  # of hardware, whatever a mapping uses of them
-    columns: int
-    row_slots: tuple[int, ...]
-    column_slots: tuple[int, ...]
-    double_buffered: bool = False  # where one of the axes says so
-
-    @property
-    def skew(self) -> int:
-        """Cycles from the first word at the first element to the last one's result, beyond one for each step."""
-        return self.rows + self.columns - 2
 
 
 @dataclass(frozen=True)
@@ -85,6 +70,9 @@ class Storage(Component):
     write_bandwidth: float | None = None
     # of reads and writes together
     shared_bandwidth: float | None = field(default=None, metadata={"later": True})
+    # rows that are opened
+    row_bandwidth: float | None = field(default=None, metadata={"later": True})
+    dram: Dram | None = field(default=None, metadata={"later": True})  # of the outermost level: bursts and rows
     # cycles in which each tile begins, once for each step of the temporal loops outside; nothing else runs in them
     start_cycles: int = field(default=0, metadata={"later": True})
     multiple_buffering: int = 1  # usable capacity = capacity // this
@@ -109,9 +97,8 @@ class Storage(Component):
     @property
     def bandwidths(self) -> tuple[Bandwidth, ...]:
         """Those that are given."""
-        read, write, shared = self.read_bandwidth, self.write_bandwidth, self.shared_bandwidth
-        given: tuple[tuple[Kind, float | None], ...] = ("read", read), ("write", write), ("shared", shared)
-        return tuple(Bandwidth(kind, rate) for kind, rate in given if rate is not None)
+        rates = self.read_bandwidth, self.write_bandwidth, self.shared_bandwidth, self.row_bandwidth
+        return tuple(Bandwidth(kind, rate) for kind, rate in zip(KINDS, rates, strict=True) if rate is not None)
 
     def with_rates(self, changed: Callable[[float], float | None]) -> "Storage":
         """Return the same with the rates of its bandwidths changed."""
@@ -126,6 +113,11 @@ class Storage(Component):
     @property
     def instances_below(self) -> int:
         return prod(axis.size for axis in self.fanout)
+
+    def blocks(self, workload: Workload, tensor: Tensor) -> Blocks:
+        """How a tensor lies in the bursts and rows of a DRAM."""
+        assert self.dram is not None
+        return self.dram.blocks(workload, tensor, self.bits(tensor.name, tensor.word_bits))
 
     def must_keep(self, tensor: str) -> bool:
         """Whether a tensor is always kept here."""

@@ -226,8 +226,8 @@ MUTANTS = [
     Mutant(
         "what waits for a bandwidth does not leak",
         "mapper/model/cost.py",
-        "leak = floats(cycles) * options.leak_pj_per_cycle",
-        "leak = floats(counts.cycles) * options.leak_pj_per_cycle",
+        "leak = floats(cycles) * leak_pj",
+        "leak = floats(counts.cycles) * leak_pj",
     ),
     Mutant(
         "the checker takes a bound above the mapping",
@@ -403,8 +403,8 @@ MUTANTS = [
     Mutant(
         "the checker counts words of a shared bandwidth twice",
         "mapper/certificate/checker/orders.py",
-        "            yield limit.of(reads, writes).astype(float).sum(axis=1)\n",
-        "            yield limit.of(reads, writes).astype(float).sum(axis=1) * (1 + (limit.kind == 'shared'))\n",
+        "            yield limit.of(reads, writes, rows).astype(float).sum(axis=1)\n",
+        "            yield limit.of(reads, writes, rows).astype(float).sum(axis=1) * (1 + (limit.kind == 'shared'))\n",
         ["certificate/test_checked_orders.py"],
     ),
     Mutant(

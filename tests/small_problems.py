@@ -20,7 +20,7 @@ from ruby_map.mapper.problem.charges import Charges
 from ruby_map.workloads import InputError, shaped
 
 from .conftest import DEEP
-from .strategies import convolutions, matmuls
+from .strategies import convolutions, drams, matmuls
 
 MOST = 2_000  # mappings of a mapspace visited one by one
 FEW = MOST if DEEP else 200  # the same where proofs under bandwidths look at nearly all of them
@@ -51,6 +51,7 @@ def small_machines(draw, bandwidths=True):
             read_bandwidth=draw(st.sampled_from([None, None, None, 1.0])) if bandwidths else None,
             shared_bandwidth=draw(st.sampled_from([None, None, None, 1.5])) if bandwidths else None,
             start_cycles=draw(STARTS),
+            dram=draw(costly_drams()) if not i else None,
         ))  # fmt: skip
         if draw(st.booleans()) and i:
             levels[i] = replace(levels[i], keep=TENSORS)
@@ -66,7 +67,18 @@ def slowed(draw, arch):
 def slow(draw, level, rate):
     """A level with bandwidths drawn by `rate`: of reads, of writes, of both together."""
     rates = {f"{kind}_bandwidth": draw(rate) for kind in ("read", "write", "shared")}
+    if level.dram is not None and level.dram.row_bits is not None:
+        rates["row_bandwidth"] = draw(rate)
     return replace(level, **rates)
+
+
+@st.composite
+def costly_drams(draw):
+    """Bursts and rows where opening a row may cost something; none, three times out of four."""
+    dram = draw(drams()) if draw(st.booleans()) else None
+    if dram is None or dram.row_bits is None:
+        return dram
+    return replace(dram, activate_pj=draw(st.sampled_from([0.0, 3.0, 40.0])))
 
 
 @st.composite
@@ -127,6 +139,7 @@ def constrained_machines(draw):
             multiple_buffering=draw(st.sampled_from([1, 1, 2])),
             read_bandwidth=draw(bandwidth), write_bandwidth=draw(bandwidth), shared_bandwidth=draw(bandwidth),
             start_cycles=draw(STARTS),
+            dram=draw(costly_drams()) if not i else None,
         ))  # fmt: skip
     return Architecture("small", tuple(levels), Compute("MAC", "intmac"))
 

@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 from ruby_map.arch import Architecture, Axis, Compute, Storage
+from ruby_map.arch.dram import Dram
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.workloads import Tensor, Term, Workload
 
@@ -39,6 +40,25 @@ def convolutions(draw, most=6, two_windows=None, grouped=None):
     return Workload("conv", tuple(dims), sizes, tensors)
 
 
+LAID = {"A": "MKB", "B": "BKN", "Z": "MNB", "Weights": "MCRSG", "Inputs": "CPRQSG", "Outputs": "MPQG"}
+
+
+@st.composite
+def drams(draw, word_bits=16):
+    """Bursts and rows of any size, and any layouts; or none, every other time."""
+    if draw(st.booleans()):
+        return None
+    burst = draw(st.sampled_from([word_bits, word_bits * 2, word_bits * 3, word_bits * 4, word_bits * 6]))
+    layout = {name: draw(st.lists(st.sampled_from(dims), max_size=3, unique=True)) for name, dims in LAID.items()}
+    return Dram(
+        burst,
+        draw(st.sampled_from([None, burst, 2 * burst, 3 * burst, 8 * burst])),
+        0.0,
+        draw(st.sampled_from([0.0, 0.25])),
+        tuple((name, tuple(dims)) for name, dims in layout.items()),
+    )
+
+
 @st.composite
 def machines(draw, most_levels=4, most_axes=2, bandwidths=False):
     """Storage levels with 0-2 fanout axes below each; sizes do not matter to the counts."""
@@ -48,7 +68,8 @@ def machines(draw, most_levels=4, most_axes=2, bandwidths=False):
         limit = 1.0 if bandwidths else None
         rates = {f"{kind}_bandwidth": limit for kind in ("read", "write", "shared")}
         starts = draw(st.sampled_from([0, 0, 1, 7])) if bandwidths else 0
-        levels.append(Storage(f"L{i}", "SRAM", fanout=axes, start_cycles=starts, **rates))
+        dram = draw(drams()) if bandwidths and not i else None
+        levels.append(Storage(f"L{i}", "SRAM", fanout=axes, start_cycles=starts, dram=dram, **rates))
     return Architecture("random", tuple(levels), Compute("MAC", "intmac"))
 
 

@@ -1,6 +1,6 @@
 """What no mapping of a set can be below, in energy and in cycles."""
 
-from .charges import MovementCost, charges, distribution_cost, flows
+from .charges import MovementCost, charges, distribution_costs, flows
 from .dim_groups import DimGroup, grouped
 from .geometric import Factors, Geometric
 from .ideal import Ideal, ideal, least_between, least_outermost
@@ -37,7 +37,7 @@ __all__ = [
     "exceeds",
     "flows",
     "grouped",
-    "distribution_cost",
+    "distribution_costs",
     "ideal",
     "least_between",
     "least_outermost",

@@ -140,9 +140,7 @@ def charge_bound(charge: MovementCost, products: Products, *, coarse: bool = Fal
 
 def _coarse(charge: MovementCost, products: Products) -> ChargeBound:
     group = products.groups[0]
-    first = (
-        products.of(lambda g: _share(charge, g) / g.active(charge.tensor, charge.level)) if charge.first_pj else None
-    )
+    first = products.of(lambda g: _share(charge, g) / g.active(charge)) if charge.first_pj else None
     levels = len(group.arch.levels)
     cut = levels if charge.child == levels else 0  # MACs hold nothing
     always = _words(charge, products, (cut,) * len(group.workload.dims), None)
@@ -177,10 +175,12 @@ def _by_innermost(charge: MovementCost, products: Products, level: int, changing
 
 
 def _name(charge: MovementCost, group: DimGroup) -> str:
-    """Whose words, from where to where: `Inputs:DRAM>buffer`, or `Inputs:>buffer` of what the buffer receives."""
+    """Whose words, from where to where: `Inputs:DRAM>buffer`, or `Inputs:>buffer` of what the buffer receives; bursts
+    and rows are `Inputs/bursts:DRAM>buffer`."""
     names = [*(level.name for level in group.arch.levels), group.arch.compute.name]
     parent = "" if charge.parent is None else names[charge.parent]
-    return f"{charge.tensor.name}:{parent}>{names[charge.child]}"
+    what = f"{charge.tensor.name}/{charge.unit.name}" if charge.unit.name else charge.tensor.name
+    return f"{what}:{parent}>{names[charge.child]}"
 
 
 def _share(charge: MovementCost, group: DimGroup) -> Floats:

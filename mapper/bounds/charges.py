@@ -19,7 +19,18 @@ from ...workloads import Tensor, Workload
 from ..mapping import Bools, keeper_pairs
 from ..problem import Charges
 
-Passing = tuple[int, int]  # words read and written for each word that moves
+Passing = tuple[int, int, int]  # words read and written, and rows opened, for each unit that moves
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is counted as it moves: words, or the bursts or rows of a DRAM that they touch."""
+
+    name: str = ""  # of bursts and rows, for certificates
+    box: tuple[int, ...] = ()  # per rank of the tensor so many indices of one; of words none
+
+
+WORDS = Unit()
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,7 @@ class MovementCost:
     first_pj: float = 0.0
     mean: bool = False  # over the active instances of `level`
     hop_pj: float = 0.0
+    unit: Unit = WORDS  # what moves
 
     @property
     def level(self) -> int:
@@ -52,8 +64,8 @@ def charges(
     listed, costs = [], costs or Charges()
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            handed = distribution_cost(arch, table, tensor, parent, child)
-            listed.append(replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)))
+            handed, *more = distribution_costs(arch, workload, table, tensor, parent, child)
+            listed += [replace(handed, hop_pj=_hop_pj(arch, costs, tensor, parent)), *more]
             for level in range(parent + 1, child):
                 pj = _hop_pj(arch, costs, tensor, level)
                 listed.append(MovementCost(tensor, child, level, 0.0, hop_pj=pj))  # which these words only pass
@@ -91,7 +103,7 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | 
     stacks = {level: levels for levels in arch.stacks for level in levels}
     for v, tensor in enumerate(workload.tensors):
         for parent, child, _ in keeper_pairs(keep[None, :, v]):
-            for level, bandwidth, charge, words in _timed(arch, tensor, parent, child, drains):
+            for level, bandwidth, charge, words in _timed(arch, workload, tensor, parent, child, drains):
                 by_flow.setdefault((stacks[level].start, bandwidth), []).append((charge, words))
     return [
         Flow(
@@ -106,33 +118,59 @@ def flows(arch: Architecture, workload: Workload, keep: Bools, costs: Charges | 
 
 
 def _timed(
-    arch: Architecture, tensor: Tensor, parent: int, child: int, drains: bool
+    arch: Architecture, workload: Workload, tensor: Tensor, parent: int, child: int, drains: bool
 ) -> Iterator[tuple[int, Bandwidth, MovementCost, int]]:
     """List what takes time at two neighbouring keepers of a tensor: the level, its bandwidth, the charge, and how many
-    words pass for each that the charge moves.
+    words pass for each word, or burst, that the charge moves; or how many rows are opened for each row.
 
     The parent reads each word, and writes that of an output; the child writes each, and with `drains` reads that of an
     output to move it up. The first of each distinct word of an output that begins empty is not sent down.
     """
     first, output = int(tensor.begins_empty), int(tensor.output)
-    ends: list[tuple[int, int | None, Passing, Passing]] = [(parent, parent, (1, output), (first, 0))]
+    ends: list[tuple[int, int | None, Unit, Passing, Passing]] = []
+    if arch.levels[parent].dram is None:
+        ends.append((parent, parent, WORDS, (1, output, 0), (first, 0, 0)))
+    else:
+        words, burst, row = _units(arch, workload, tensor, parent)
+        ends.append((parent, parent, burst, (words, words * output, 0), (words * first, 0, 0)))
+        if row is not None:
+            ends.append((parent, parent, row, (0, 0, 1 + output), (0, 0, first)))
     if child < len(arch.levels):
-        ends.append((child, None, (output if drains else 0, 1), (0, first)))
-    for level, of, moved, saved in ends:
-        for bandwidth in arch.levels[level].bandwidths:
-            if words := bandwidth.of(*moved):
-                cycles = 1 / bandwidth.rate
-                first_cycles = bandwidth.of(*saved) * cycles
-                yield level, bandwidth, MovementCost(tensor, child, of, words * cycles, first_cycles, mean=True), words
+        ends.append((child, None, WORDS, (output if drains else 0, 1, 0), (0, first, 0)))
+    for level, of, unit, moved, saved in ends:
+        for limit in arch.levels[level].bandwidths:
+            if words := limit.of(*moved):
+                cycles = 1 / limit.rate
+                first_cycles = limit.of(*saved) * cycles
+                charge = MovementCost(tensor, child, of, words * cycles, first_cycles, mean=True, unit=unit)
+                yield level, limit, charge, words
 
 
-def distribution_cost(arch: Architecture, table: EnergyTable, tensor: Tensor, parent: int, child: int) -> MovementCost:
-    """The words that a parent hands out, or of an output takes and gives back; free where figures are 0."""
-    figures, share = table.levels[parent], _share(arch, tensor, parent)
-    if not tensor.output:
-        return MovementCost(tensor, child, parent, share * figures.read_pj)
-    first_pj = share * figures.read_pj if tensor.begins_empty else 0.0
-    return MovementCost(tensor, child, parent, share * (figures.update_pj + figures.read_pj), first_pj)
+def _units(arch: Architecture, workload: Workload, tensor: Tensor, level: int) -> tuple[int, Unit, Unit | None]:
+    """The words of a burst of a DRAM, and its bursts and rows as units; None: rows are not counted."""
+    blocks = arch.levels[level].blocks(workload, tensor)
+    return blocks.words, Unit("bursts", blocks.burst), None if blocks.row is None else Unit("rows", blocks.row)
+
+
+def distribution_costs(
+    arch: Architecture, workload: Workload, table: EnergyTable, tensor: Tensor, parent: int, child: int
+) -> list[MovementCost]:
+    """The words that a parent hands out, or of an output takes and gives back; free where figures are 0. After them, of
+    a DRAM, whose words are free, its bursts and its rows."""
+    figures, share, dram = table.levels[parent], _share(arch, tensor, parent), arch.levels[parent].dram
+    first = int(tensor.begins_empty)
+    pj = share * (figures.update_pj + figures.read_pj) if tensor.output else share * figures.read_pj
+    if dram is None:
+        return [MovementCost(tensor, child, parent, pj, first * share * figures.read_pj)]
+    words, burst, row = _units(arch, workload, tensor, parent)
+    listed = [
+        MovementCost(tensor, child, parent, 0.0),
+        MovementCost(tensor, child, parent, words * pj, first * words * share * figures.read_pj, unit=burst),
+    ]
+    if row is not None:
+        row_pj = dram.activate_pj * (1 + tensor.output)
+        listed.append(MovementCost(tensor, child, parent, row_pj, first * dram.activate_pj, unit=row))
+    return listed
 
 
 def _share(arch: Architecture, tensor: Tensor, level: int) -> float:

@@ -7,7 +7,7 @@ group.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from hashlib import blake2b
 from math import prod
 from typing import Any, override
@@ -112,8 +112,15 @@ class DimGroup:
         """Active instances of a level."""
         return self._product(lambda d: self.view(d, level, 0, level).number_at(0))
 
-    def active(self, tensor: Tensor, level: int) -> Floats:
-        """Distinct words of an output at a level: sizes of its own dims, coordinates of the others."""
+    def active(self, charge: MovementCost) -> Floats:
+        """Distinct words of an output at the level of a charge: sizes of its own dims, coordinates of the others. Of
+        bursts and rows those of all its tiles."""
+        tensor, level = charge.tensor, charge.level
+        if charge.unit.box:
+            tiles = (self.words(charge, rank).sizes for rank in self.ranks(tensor))
+            irrelevant = (d for d in self.dims if self.workload.dims[d] not in tensor.dims)
+            columns = [*tiles, *(self.view(d, level, 0, level).number_at(0)[self.rows[d]] for d in irrelevant)]
+            return reduce(np.multiply, columns, np.ones(len(self)))
         return self._product(
             lambda d: (
                 np.full(len(self.tables[d].bounds), self.tables[d].size)
@@ -147,11 +154,13 @@ class DimGroup:
 
     def words(self, charge: MovementCost, rank: Rank) -> RankWords:
         """What moves along one rank."""
-        key = (rank, charge.child, charge.parent, charge.mean)
+        block = charge.unit.box[charge.tensor.ranks.index(rank)] if charge.unit.box else 1
+        key = (rank, charge.child, charge.parent, charge.mean, block)
         if key not in self._words:
             every = ((self.workload.dims.index(t.dim), t.coef) for t in rank)
             terms = tuple((d, coef) for d, coef in every if d in self.rows)
-            self._words[key] = RankWords(terms, self._tiles(terms, charge.child), charge.parent, mean=charge.mean)
+            tiles = self._tiles(terms, charge.child)
+            self._words[key] = RankWords(terms, tiles, charge.parent, mean=charge.mean, block=block)
         return self._words[key]
 
     def _tiles(self, terms: Terms, child: int) -> RankTiles:

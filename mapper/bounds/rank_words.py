@@ -30,7 +30,7 @@ class RankTiles:
     rows: Sequence[Ints]  # per term # (seen combination,)
     which: Ints  # of the seen combinations each combination is # (combination,)
     deadline: Deadline
-    _sums: "dict[tuple[tuple[int, ...], int | None], RankSums]" = field(default_factory=dict)
+    _sums: "dict[tuple[tuple[int, ...], int | None, int], RankSums]" = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -54,18 +54,18 @@ class RankTiles:
     def __len__(self) -> int:
         return len(self.rows[0])
 
-    def view(self, places: Sequence[int], parent: int | None, shared: int | None) -> RankView:
+    def view(self, places: Sequence[int], parent: int | None, shared: int | None, block: int = 1) -> RankView:
         """The view over the coordinates of levels outside `places`, one per term."""
         own = zip(self.tables, places, strict=True)
         parts = tuple(prefixes(table, self.arch, self.child, 0, self._outmost(hi), shared) for table, hi in own)
-        return RankView(self.coefs, parts, tuple(self.rows), parent, self.deadline)
+        return RankView(self.coefs, parts, tuple(self.rows), parent, block, self.deadline)
 
-    def sums(self, places: Sequence[int], shared: int | None) -> "RankSums":
+    def sums(self, places: Sequence[int], shared: int | None, block: int) -> "RankSums":
         """The sums over the coordinates of levels outside `places`, where children share the words of level `shared`;
         whose parent that is does not matter."""
-        key = tuple(map(self._outmost, places)), shared
+        key = tuple(map(self._outmost, places)), shared, block
         if key not in self._sums:
-            self._sums[key] = RankSums(self.view(places, None, shared))
+            self._sums[key] = RankSums(self.view(places, None, shared, block))
         return self._sums[key]
 
     def _outmost(self, level: int) -> int:
@@ -112,22 +112,27 @@ class RankWords:
     instance perhaps not, so that the mean would be above the origin.
     """
 
-    def __init__(self, terms: Terms, tiles: RankTiles, parent: int | None, *, mean: bool) -> None:
+    def __init__(self, terms: Terms, tiles: RankTiles, parent: int | None, *, mean: bool, block: int = 1) -> None:
         self.tiles, child = tiles, tiles.child
         self.dims = tuple(d for d, _ in terms)
         everywhere = np.ones(len(tiles), bool)
         every = (child,) * len(self.dims)
         self._sums: list[tuple[RankSums, Bools]] = []  # with where each holds # (seen combination,)
         if parent is None or not (meets := tiles.view(every, parent, None).meets).any():
-            self._sums = [(tiles.sums(every, None), everywhere)]
+            self._sums = [(tiles.sums(every, None, block), everywhere)]
             return
         within = next((lv for lv in range(child - 1, parent - 1, -1) if tiles.arch.levels[lv].fanout), None)
-        shared = within if len(self.dims) == 2 else None
+        shared = within if len(self.dims) == 2 and block == 1 else None
         exact = tiles.view(every, parent, shared).exact
-        self._sums = [(tiles.sums(every, shared), exact & ~meets if mean else exact)]
+        self._sums = [(tiles.sums(every, shared, block), exact & ~meets if mean else exact)]
         for kept in range(len(self.dims)):
             places = tuple(child if i == kept else parent for i in range(len(self.dims)))
-            self._sums.append((tiles.sums(places, None), everywhere))
+            self._sums.append((tiles.sums(places, None, block), everywhere))
+
+    @property
+    def sizes(self) -> Floats:
+        """Words of all tiles, or as many as are known. # (row,)"""
+        return self._best(lambda sums: sums.sizes)
 
     def once(self, cuts: Cuts) -> Floats:
         """Words of one pass over the tiles of every context at `cuts`, each starting with nothing held. # (row,)"""

@@ -17,4 +17,6 @@ def why_uncounted(arch: Architecture) -> str:
     if arch.starts:
         names = ", ".join(arch.levels[level].of_memory for level, _ in arch.starts)
         return f"has start_cycles ({names}): when tiles begin is known of layers one by one, not of groups and plans"
+    if arch.levels[0].dram is not None:
+        return f"has a section dram ({arch.levels[0].name}): bursts are counted of layers one by one, not of groups"
     return ""

@@ -105,8 +105,8 @@ def evaluate(
     energy = level_energies(nest, counts, table)
     compute = workload.macs * table.compute.mac_pj(workload)
     leak = xp.zeros(len(batch))
-    if options.leakage:
-        leak = floats(cycles) * options.leak_pj_per_cycle(arch, table)
+    if leak_pj := options.leak_pj_per_cycle(arch, table):
+        leak = floats(cycles) * leak_pj
     # one after the other, so that the batch's size does not change how sums round
     places = np.ndindex(len(arch.levels), len(workload.tensors))
     total = sum((energy[:, level, v] for level, v in places), compute + leak)
@@ -138,11 +138,18 @@ def level_energies(nest: NestAnalysis, counts: Counts, table: EnergyTable) -> Fl
     reads, fills, updates = floats(counts.reads), floats(counts.fills), floats(counts.updates)
     for level, (storage, figures) in enumerate(zip(batch.arch.levels, table.levels, strict=True)):
         for v, tensor in enumerate(tensors):
-            vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
-            pj = reads[:, level, v] * figures.read_pj
+            bits = storage.bits(tensor.name, tensor.word_bits)
+            read, updated = reads[:, level, v], updates[:, level, v]
+            if storage.dram is not None:  # whole bursts are moved
+                words = storage.blocks(batch.workload, tensor).words
+                read, updated = words * floats(counts.burst_reads[:, v]), words * floats(counts.burst_updates[:, v])
+            pj = read * figures.read_pj
             pj += fills[:, level, v] * figures.write_pj
-            pj += updates[:, level, v] * figures.update_pj
-            columns.append(pj * vectors_per_word)
+            pj += updated * figures.update_pj
+            pj = pj * (bits / storage.width_bits)
+            if storage.dram is not None:
+                pj += floats(counts.activations[:, v]) * storage.dram.activate_pj
+            columns.append(pj)
     return nest.together(columns, len(batch.arch.levels), len(tensors))
 
 
@@ -161,7 +168,7 @@ def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
         storage = batch.arch.levels[levels[0]]
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
         for bandwidth in storage.bandwidths:
-            words = bandwidth.of(counts.origin_reads, counts.origin_writes)
+            words = bandwidth.of(counts.origin_reads, counts.origin_writes, counts.origin_rows)
             of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
             cycles = xp.maximum(cycles, transfer_cycles(of_all, bandwidth.rate))
         columns += [cycles] * len(levels)

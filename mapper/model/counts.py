@@ -1,14 +1,15 @@
 """Exact access counts of a batch of mappings on the reference machine (docs/model.md)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
+from .figure_columns import FigureColumns
 from .nests import Crossings, DataMovement, NestAnalysis, TileSizes, crossings
 from .systolic import fill_drain
 
@@ -26,7 +27,8 @@ class Counts:
     fills: Numbers  # (mapping, level, tensor)
     updates: Numbers  # (mapping, level, tensor)
     instances: Numbers  # (mapping, level) instances ever active; the last column counts MAC units
-    origin_reads: Numbers  # (mapping, level) words read at the busiest instance, the spatial origin
+    # (mapping, level) words read at the busiest instance, the spatial origin; of a DRAM in whole bursts
+    origin_reads: Numbers
     origin_writes: Numbers  # (mapping, level) words filled and updated there
     drains: Numbers  # (mapping, level, tensor) words that move up to the next keeper, as far as `reads` has them not
     origin_drains: Numbers  # (mapping, level) the same at the spatial origin
@@ -35,6 +37,10 @@ class Counts:
     tiles: Callable[[], Numbers]  # makes tile_words, which costs nothing where nobody asks
     fill_drain: Numbers  # (mapping,) of the cycles those in which a systolic array fills and drains
     starts: Numbers  # (mapping,) of the cycles those in which tiles of memories begin
+    # of a DRAM, the outermost level: bursts that it reads, and that are updated, and rows that are opened; else 0
+    burst_reads: Numbers  # (mapping, tensor)
+    burst_updates: Numbers  # (mapping, tensor)
+    activations: Numbers  # (mapping, tensor)
     # makes the words that cross the arrays, which only wires need; from the batch's analysis, where the caller has it
     crossings: Callable[..., Crossings]
 
@@ -42,6 +48,13 @@ class Counts:
     def tile_words(self) -> Numbers:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
+
+    @property
+    def origin_rows(self) -> Numbers:
+        """The rows that the busiest instance opens. # (mapping, level)"""
+        xp = self.activations.__array_namespace__()
+        rows = self.activations.sum(axis=1)[:, None]
+        return xp.concat([rows, xp.zeros_like(self.origin_reads[:, 1:])], axis=1)  # type: ignore[no-any-return]
 
     @property
     def exact(self) -> Bools:
@@ -77,7 +90,7 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
     """
     nest = nest or NestAnalysis(batch)
     levels, tensors, waits = nest.levels, len(batch.workload.tensors), fill_drain(nest)
-    columns, starts = _Columns(nest), nest.starts()
+    columns, starts = FigureColumns(nest), nest.starts()
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
             whole = len(where) == len(batch)
@@ -99,38 +112,10 @@ def count(batch: Mappings, nest: NestAnalysis | None = None) -> Counts:
         tiles=partial(kept_words, batch),  # of the batch alone: the analysis would live as long as its counts
         fill_drain=waits,
         starts=starts,
+        burst_reads=columns.stacked("burst_reads", tensors),
+        burst_updates=columns.stacked("burst_updates", tensors),
+        activations=columns.stacked("activations", tensors),
         crossings=partial(crossings, batch, reads, updates, exact=~inexact.any((1, 2))),
-    )
-
-
-def least_counts(batch: Mappings, counts: Counts) -> Counts:
-    """`counts`, which are those of `batch`, with lower bounds in place of the reads that may be too many.
-
-    `exact` is then where they are the executor's; elsewhere they never exceed it. All else is as it was.
-    """
-    nest, shape = NestAnalysis(batch), counts.reads.shape[1:]
-    reads = {place: counts.reads[:, *place] for place in np.ndindex(shape)}
-    # without the reads that may be too many; their bounds are added
-    origin_reads = [counts.origin_reads[:, i] - counts.origin_inexact[:, i] for i in range(nest.levels)]
-    for v, tensor in enumerate(batch.workload.tensors):
-        for parent, child, pair in keeper_pairs(batch.keep[:, :, v]):
-            # of arrays that are traced no value is known: there all mappings have the same pairs
-            where = pair[counts.inexact[pair, parent, v]] if nest.xp is np else pair
-            columns = _Columns(nest).of(None if len(where) == len(batch) else where)
-            read = DataMovement(columns.nest, tensor, child, parent=parent)
-            if not len(where) or not read.windows:
-                continue
-            flagged = columns.spread(~read.exact())
-            reads[parent, v] = nest.xp.where(flagged, columns.spread(read.least_words()), reads[parent, v])
-            if batch.arch.levels[parent].bandwidths:
-                least = columns.spread(replace(read, origin=True).least_words())
-                origin_reads[parent] = origin_reads[parent] + nest.xp.where(flagged, least, nest.zeros())
-    bounded = nest.together([*reads.values()], *shape)
-    return replace(
-        counts,
-        reads=bounded,
-        origin_reads=nest.together(origin_reads, nest.levels),
-        crossings=partial(crossings, batch, bounded, counts.updates, exact=counts.exact, least=True),
     )
 
 
@@ -144,58 +129,11 @@ def kept_words(batch: Mappings) -> Numbers:
     return TileSizes(NestAnalysis(batch)).kept_words()
 
 
-@dataclass(eq=False)
-class _Columns:
-    """Figures of a batch while they come in, an array per level and tensor; what never comes in is 0."""
-
-    nest: NestAnalysis
-    where: Ints | None = None  # the mappings that `nest` is about; None: all
-    figures: dict[tuple[str, tuple[int, ...]], Numbers] = field(default_factory=dict)
-    flags: dict[tuple[int, ...], Bools] = field(default_factory=dict)
-    whole: NestAnalysis | None = None  # of all mappings
-
-    def of(self, where: Ints | None) -> "_Columns":
-        """The same columns, taking figures of the mappings `where` alone."""
-        nest = self.nest if where is None else NestAnalysis(self.nest.batch.take(where))
-        return _Columns(nest, where, self.figures, self.flags, self.nest)
-
-    def add(self, name: str, place: tuple[int, ...], words: Numbers) -> None:
-        """Add `words` to the figure `name` at a (level, tensor) or (level,)."""
-        key = (name, place)
-        words = self.spread(words)
-        self.figures[key] = self.figures[key] + words if key in self.figures else words
-
-    def flag(self, place: tuple[int, int], exact: Bools) -> None:
-        """Take note of where the reads of a (level, tensor) are only a bound."""
-        flags = self.spread(~exact)
-        self.flags[place] = self.flags[place] | flags if place in self.flags else flags
-
-    def spread(self, figures: Any) -> Any:
-        """Figures of the mappings `where` as those of all, the others 0."""
-        if self.where is None:
-            return figures
-        assert self.whole is not None
-        spread = np.zeros(len(self.whole.batch), figures.dtype)
-        spread[self.where] = figures
-        return spread
-
-    def inexact(self, *shape: int) -> Bools:
-        """All flags. # (mapping, *shape)"""
-        none = self.nest.no()
-        return self.nest.together([self.flags.get(place, none) for place in np.ndindex(shape)], *shape)
-
-    def stacked(self, name: str, *shape: int) -> Numbers:
-        """All columns of one figure. # (mapping, *shape)"""
-        zero = self.nest.zeros()
-        columns = [self.figures.get((name, place), zero) for place in np.ndindex(shape)]
-        return self.nest.together(columns, *shape)
-
-
-def _add_pair(columns: _Columns, tensor: Tensor, v: int, parent: int, child: int) -> None:
+def _add_pair(columns: FigureColumns, tensor: Tensor, v: int, parent: int, child: int) -> None:
     """Add the traffic of one tensor between two neighbouring keepers."""
     nest = columns.nest
     macs = child == nest.levels
-    read = DataMovement(nest, tensor, child, parent=parent)
+    read, dram = DataMovement(nest, tensor, child, parent=parent), nest.batch.arch.levels[parent].dram
     moved, exact = read.words(), read.exact()
     columns.flag((parent, v), exact)
     if tensor.output:
@@ -209,10 +147,42 @@ def _add_pair(columns: _Columns, tensor: Tensor, v: int, parent: int, child: int
         columns.add("fills", (child, v), filled - _first(nest, tensor, child))
         if tensor.output:  # each word that comes in, or begins there, leaves once
             columns.add("drains", (child, v), filled)
-    _add_busiest(columns, tensor, parent, child, exact)
+    if dram is None:
+        _add_busiest(columns, tensor, parent, child, exact)
+    else:
+        _add_bursts(columns, tensor, v, parent, child)
+        _add_filled(columns, tensor, child)
 
 
-def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exact: Bools) -> None:
+def _add_bursts(columns: FigureColumns, tensor: Tensor, v: int, parent: int, child: int) -> None:
+    """Add the bursts and the rows of a DRAM, which has one instance."""
+    nest = columns.nest
+    blocks = nest.batch.arch.levels[parent].blocks(nest.batch.workload, tensor)
+    burst = DataMovement(nest, tensor, child, parent=parent, box=blocks.burst)
+    reads, updates = _blocks_moved(burst)
+    exact, words = burst.exact(), blocks.words
+    columns.add("burst_reads", (v,), reads)
+    columns.add("burst_updates", (v,), updates)
+    columns.add("origin_reads", (parent,), words * reads)
+    columns.add("origin_writes", (parent,), words * updates)
+    if blocks.row is not None:
+        row = replace(burst, box=blocks.row)
+        exact &= row.exact()
+        opened, opened_again = _blocks_moved(row)
+        columns.add("activations", (v,), opened + opened_again)
+    columns.flag((parent, v), exact)
+    columns.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), words * reads))
+
+
+def _blocks_moved(movement: DataMovement) -> tuple[Numbers, Numbers]:
+    """The blocks that a DRAM reads, and those that are updated. # (mapping,) each"""
+    moved, tensor = movement.words(), movement.tensor
+    if not tensor.output:
+        return moved, movement.nest.zeros()
+    return (moved - movement.distinct if tensor.begins_empty else moved), moved
+
+
+def _add_busiest(columns: FigureColumns, tensor: Tensor, parent: int, child: int, exact: Bools) -> None:
     """The same for the spatial origin, at levels with a bandwidth."""
     nest = columns.nest
     levels = nest.batch.arch.levels
@@ -224,7 +194,13 @@ def _add_busiest(columns: _Columns, tensor: Tensor, parent: int, child: int, exa
         else:
             columns.add("origin_reads", (parent,), moved)
             columns.add("origin_inexact", (parent,), nest.xp.where(exact, nest.zeros(), moved))
-    if child < nest.levels and levels[child].bandwidths:
+    _add_filled(columns, tensor, child)
+
+
+def _add_filled(columns: FigureColumns, tensor: Tensor, child: int) -> None:
+    """What the child receives at the spatial origin, where it has a bandwidth."""
+    nest = columns.nest
+    if child < nest.levels and nest.batch.arch.levels[child].bandwidths:
         filled = DataMovement(nest, tensor, child, origin=True).words()
         columns.add("origin_writes", (child,), filled - _first(nest, tensor, child, origin=True))
         if tensor.output:

@@ -45,9 +45,11 @@ def _scales(arch: Architecture, workload: Workload) -> Iterable[float]:
         yield (arch.systolic.rows + 1) * 2 ** len(workload.dims) + arch.systolic.skew
     yield 1 + sum(cycles for _, cycles in arch.starts)
     for level in arch.levels:
+        # a word moves a whole burst, at most
+        a_word = 1 if level.dram is None else max(level.blocks(workload, tensor).words for tensor in workload.tensors)
         for bandwidth in level.bandwidths:
             words, cycles = rate(bandwidth.rate)
-            most = bandwidth.of(1, 1)  # reads and writes together are twice as many at most
+            most = a_word * bandwidth.of(1, 1, 2)  # reads and writes together are twice as many at most
             yield from (most * cycles, most * cycles / words)
         if (level.capacity_bits or 0) >= HELD:
             yield from (level.bits(tensor.name, tensor.word_bits) for tensor in workload.tensors)

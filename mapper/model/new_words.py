@@ -19,6 +19,7 @@ from math import prod
 import numpy as np
 
 from ..mapping import Ints
+from .nests import hidden, touches
 
 # Properties of one set of words along a rank, among the children of one parent instance in one step.
 TILE = 1  # some child's T_r
@@ -66,8 +67,11 @@ class NewWords:
         return sum(words for properties, words in self.words.items() if properties & HELD)
 
 
-def new_words(tiles: Tiles, held: bool) -> NewWords:
+def new_words(tiles: Tiles, held: bool, block: int = 1) -> NewWords:
     """Tell the sets of the children of each group apart. Without `held` nothing was held before.
+
+    With a `block` of more than one index, words are the blocks that a set touches, and of what is held those that
+    nothing else of the tile touches: what a child does not hold then touches the others.
 
     A set is written as an interval and the hole in it; (0, -1) is no hole.
     """
@@ -91,14 +95,14 @@ def new_words(tiles: Tiles, held: bool) -> NewWords:
     order, starts = _runs(columns)
     _, low, high, hole_low, hole_high = (column[order][starts] for column in columns)
     properties = np.bitwise_or.reduceat(tags[order], starts)
-    sizes = high - low - (hole_high - hole_low)
+    sizes = touches(low, high, block) - hidden(low, high, hole_low, hole_high, block)
     pairs = [column[part] for column in (group, first, last, left, right)]
     order, starts = _runs(pairs)
     _, first, last, left, right = (column[order][starts] for column in pairs)
     return NewWords(
         {p: total(sizes[properties == p]) for p in np.unique(properties).tolist()},
-        total(last - first + 1),
-        total(right - left + 1),
+        total(touches(first, last, block)),
+        total(hidden(first, last, left, right, block)),
     )
 
 

@@ -25,6 +25,11 @@ from .exactness import exactly
 from .nests import Crossings, DataMovement, NestAnalysis, crossings, passings
 from .new_words import NewWords, Tiles, distinct_words, new_words
 
+WHOLE = (
+    *("cycles", "fill_drain", "starts", "instances", "reads", "fills", "updates", "drains"),
+    *("origin_reads", "origin_writes", "origin_drains", "origin_inexact"),
+    *("burst_reads", "burst_updates", "activations"),
+)
 REMEMBERED = 512  # dims and ranks: of a window's pairs of indices, some hundred kilobytes each at most
 
 
@@ -41,8 +46,7 @@ def recount(batch: MappingBatch, known: Counts | None = None) -> Counts:
     counts = known if known is not None and batch is given else count(batch)  # floats may have rounded those known
     if not counts.exact[0]:
         counts = _corrected(counts, batch)
-    moved = ("reads", "fills", "updates", "drains", "origin_reads", "origin_writes", "origin_drains", "origin_inexact")
-    figures = {name: whole(getattr(counts, name)) for name in ("cycles", "fill_drain", "starts", "instances", *moved)}
+    figures = {name: whole(getattr(counts, name)) for name in WHOLE}
     crossed = partial(_crossings, batch, figures["reads"], figures["updates"])
     return replace(counts, **figures, tiles=partial(_tile_words, batch), crossings=crossed)
 
@@ -66,23 +70,41 @@ def _tile_words(batch: MappingBatch) -> Numbers:
 def _corrected(counts: Counts, batch: MappingBatch) -> Counts:
     """`counts` without the reads too many; they are of inputs, as outputs have no windows."""
     reads, origin_reads = counts.reads.copy(), counts.origin_reads - counts.origin_inexact
+    burst_reads, activations = counts.burst_reads.copy(), counts.activations.copy()
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
             if not counts.inexact[0, parent, v]:
                 continue
             reads[0, parent, v] = words(batch, tensor, parent, child)
-            if batch.arch.levels[parent].bandwidths:
+            storage = batch.arch.levels[parent]
+            if storage.dram is not None:
+                blocks = storage.blocks(batch.workload, tensor)
+                burst_reads[0, v] = words(batch, tensor, parent, child, box=blocks.burst)
+                origin_reads[0, parent] += blocks.words * burst_reads[0, v]
+                activations[0, v] = words(batch, tensor, parent, child, box=blocks.row) if blocks.row else 0
+            elif storage.bandwidths:
                 origin_reads[0, parent] += words(batch, tensor, parent, child, origin=True)
     none = np.zeros_like(counts.inexact), 0 * counts.origin_inexact
-    return replace(counts, reads=reads, origin_reads=origin_reads, inexact=none[0], origin_inexact=none[1])
+    return replace(
+        counts,
+        reads=reads,
+        origin_reads=origin_reads,
+        burst_reads=burst_reads,
+        activations=activations,
+        inexact=none[0],
+        origin_inexact=none[1],
+    )
 
 
-def words(batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False) -> int:
+def words(
+    batch: MappingBatch, tensor: Tensor, parent: int, child: int, origin: bool = False, box: Sequence[int] = ()
+) -> int:
     """Words of `tensor` that `parent` (with `origin` only its instance at the spatial origin) hands to `child`, its
     next keeper or the MACs (the number of levels), in the one mapping of `batch`; identical sets count once.
 
-    They may also be those that only pass `parent` on their way to the next keeper."""
-    steps = WordsByLoop(batch, tensor, parent, child, origin)
+    They may also be those that only pass `parent` on their way to the next keeper. With a `box` they are the blocks of
+    a DRAM that they touch."""
+    steps = WordsByLoop(batch, tensor, parent, child, origin, box)
     total = steps.first()
     if child < len(batch.arch.levels):
         for level in range(child):
@@ -98,12 +120,21 @@ class WordsByLoop:
     `batch` do not matter here.
     """
 
-    def __init__(self, batch: Mappings, tensor: Tensor, parent: int, child: int, origin: bool = False) -> None:
+    def __init__(
+        self,
+        batch: Mappings,
+        tensor: Tensor,
+        parent: int,
+        child: int,
+        origin: bool = False,
+        box: Sequence[int] = (),
+    ) -> None:
         dims = [_dim(batch, d, parent, child, origin) for d in range(len(batch.workload.dims))]
         by_name = dict(zip(batch.workload.dims, dims, strict=True))
         terms = [tuple((by_name[term.dim], term.coef) for term in rank) for rank in tensor.ranks]
         terms += [((dim, 0),) for name, dim in by_name.items() if name not in tensor.dims]
-        self._dims, self._ranks = dims, [_rank(rank) for rank in terms]
+        blocks = [*(box or (1 for _ in tensor.ranks)), *(1 for _ in terms[len(tensor.ranks) :])]
+        self._dims, self._ranks = dims, [_rank(rank, block) for rank, block in zip(terms, blocks, strict=True)]
         self._first = child if child == len(batch.arch.levels) else 0  # MACs hold nothing: each step is like the first
 
     def first(self) -> int:
@@ -143,9 +174,9 @@ def _dim_of(
 
 
 @lru_cache(REMEMBERED)
-def _rank(terms: tuple[tuple["_Dim", int], ...]) -> "_Rank":
+def _rank(terms: tuple[tuple["_Dim", int], ...], block: int) -> "_Rank":
     """One object for equal loops of a rank: mappings that are counted anew in turn share most of their loops."""
-    return _Rank(terms)
+    return _Rank(terms, block)
 
 
 @dataclass(eq=False)
@@ -194,6 +225,7 @@ class _Rank:
     """One rank: its dims with their coefficients."""
 
     terms: Sequence[tuple[_Dim, int]]
+    block: int  # so many indices count as one word
     _new_words: dict[tuple[tuple[tuple[int, bool], ...], bool], NewWords] = field(default_factory=dict)
 
     def first(self, cut: int) -> NewWords:
@@ -208,7 +240,7 @@ class _Rank:
 
     def _known(self, cuts: tuple[tuple[int, bool], ...], held: bool) -> NewWords:
         if (cuts, held) not in self._new_words:
-            self._new_words[cuts, held] = new_words(self._tiles(cuts), held=held)
+            self._new_words[cuts, held] = new_words(self._tiles(cuts), held, self.block)
         return self._new_words[cuts, held]
 
     def _tiles(self, cuts: Sequence[tuple[int, bool]]) -> Tiles:

@@ -6,6 +6,7 @@ exactly as the reference machine of docs/model.md moves them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby, permutations, product
 from math import prod
 
@@ -15,6 +16,7 @@ from ...workloads import Tensor, Workload
 from ..mapping import MappingBatch
 from .counts import Counts
 from .nests import Crossings
+from .simulate_bursts import BurstCounter
 from .simulate_registers import cycles_of_two_registers
 from .simulate_words import Box, Instance, Words, first_words, words_under
 
@@ -111,6 +113,9 @@ class _Nest:
             tiles=lambda: tile_words,
             fill_drain=np.array([float(waits)]),
             starts=np.array([float(starts)]),
+            burst_reads=np.zeros((1, len(tensors))),
+            burst_updates=np.zeros((1, len(tensors))),
+            activations=np.zeros((1, len(tensors))),
             crossings=lambda _=None: Crossings(crossed, np.array([True])),
         )
         for v, tensor in enumerate(tensors):
@@ -119,6 +124,9 @@ class _Nest:
                 tile = 0 if tensor.name in self.arch.levels[parent].resident else parent
                 tile_words[0, parent, v] = max(len(w) for w in self.tiles(tensor, tile))
                 traffic = self._pair(counts, v, tensor, parent, child)
+                if self.arch.levels[parent].dram is not None:
+                    bursts = BurstCounter(counts, parent, self.arch.levels[parent], self.workload)
+                    bursts.add(v, partial(self.steps, tensor, child), held=child < self.levels)
                 for level, words in traffic.crossed.items():
                     crossed[0, level, v] = words
         return counts
@@ -148,14 +156,17 @@ class _Nest:
             return None
         return tuple((start[d], min(start[d] + self.tile[c][d], sizes[d])) for d in self._dims)
 
-    def tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
+    def steps(self, tensor: Tensor, c: int) -> Iterator[list[tuple[Instance, Words]]]:
+        """The instances of boundary `c` with work, and their tiles, step by step of the loops outside it."""
         loops = [loop for loop in self.temporal if loop.level < c]
         axes = [loop for loop in self.spatial if loop.level < c]
         for step in product(*(range(loop.bound) for loop in loops)):
-            for at in product(*(range(loop.bound) for loop in axes)):
-                box = self.box(loops, step, axes, at, c)
-                if box is not None:
-                    yield words_under(self.workload, tensor, box)
+            coordinates = list(product(*(range(loop.bound) for loop in axes)))
+            boxes = [(at, self.box(loops, step, axes, at, c)) for at in coordinates]
+            yield [(at, words_under(self.workload, tensor, box)) for at, box in boxes if box is not None]
+
+    def tiles(self, tensor: Tensor, c: int) -> Iterator[Words]:
+        yield from (tile for step in self.steps(tensor, c) for _, tile in step)
 
     def _pair(self, counts: Counts, v: int, tensor: Tensor, parent: int, child: int) -> _Traffic:
         """Run the traffic of `tensor` between keeper `parent` and its next keeper inside, `child`."""
@@ -165,15 +176,16 @@ class _Nest:
         traffic = _traffic(self, tensor, parent, child, loops, axes)
         origin_p, origin_c = (0,) * outer, (0,) * len(axes)
         total = float(sum(traffic.moved.values()))
+        moved = traffic.moved[origin_p] if self.arch.levels[parent].dram is None else 0  # a DRAM moves whole bursts
         if tensor.output:
             counts.updates[0, parent, v] += total
             first = first_words(tensor, traffic.parent_seen, origin_p)
             counts.reads[0, parent, v] += total - first[0]
-            counts.origin_writes[0, parent] += traffic.moved[origin_p]
-            counts.origin_reads[0, parent] += traffic.moved[origin_p] - first[1]
+            counts.origin_writes[0, parent] += moved
+            counts.origin_reads[0, parent] += moved and moved - first[1]
         else:
             counts.reads[0, parent, v] += total
-            counts.origin_reads[0, parent] += traffic.moved[origin_p]
+            counts.origin_reads[0, parent] += moved
         if child < self.levels:
             first = first_words(tensor, traffic.child_seen, origin_c)
             counts.fills[0, child, v] += sum(traffic.filled.values()) - first[0]

@@ -31,11 +31,13 @@ class Charges:
         return self.hop_pj or bits * self.tile_mm * self.wire_pj_per_bit_mm
 
     def leak_pj_per_cycle(self, arch: Architecture, table: EnergyTable) -> float:
-        """Leakage of all instances, used or not, in one cycle; 0 where it is not charged."""
+        """What one cycle costs whatever is done in it: leakage of all instances, used or not, where it is charged, and
+        refresh of a DRAM that has it."""
+        refresh_pj = 0.0 if arch.levels[0].dram is None else arch.levels[0].dram.refresh_pj_per_cycle
         if not self.leakage:
-            return 0.0
+            return refresh_pj
         figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
-        return sum(pj * arch.instances(level) for level, pj in enumerate(figures))
+        return sum((pj * arch.instances(level) for level, pj in enumerate(figures)), refresh_pj)
 
     @property
     def interconnect_text(self) -> str:

@@ -61,7 +61,10 @@ class _Recounted:
     def __init__(self, nest: _Nest, plain: DataMovement, charge: MovementCost, flagged: Ints) -> None:
         assert charge.parent is not None, "what is received is never flagged"
         self.nest, self.plain, self.flagged, batch = nest, plain, flagged, nest.batch
-        self.steps = [WordsByLoop(batch.take([i]), charge.tensor, charge.parent, charge.child) for i in flagged]
+        self.steps = [
+            WordsByLoop(batch.take([i]), charge.tensor, charge.parent, charge.child, box=charge.unit.box)
+            for i in flagged
+        ]
 
     def stays(self, level: int, d: int) -> Floats:
         """Return the words that stay, up to a constant of each mapping: of those flagged minus the words that move."""
@@ -81,7 +84,7 @@ def best_orders(
     nest = _Nest(batch)
 
     def flow(charge: MovementCost) -> DataMovement | _Recounted:
-        plain = DataMovement(nest, charge.tensor, charge.child, charge.parent)
+        plain = DataMovement(nest, charge.tensor, charge.child, charge.parent, box=charge.unit.box)
         flagged = np.flatnonzero(~plain.exact() & recounted)
         return _Recounted(nest, plain, charge, flagged) if len(flagged) else plain
 

@@ -144,14 +144,17 @@ class SlowOrders:
     def _moved(self, charges: Sequence[MovementCost]) -> Iterator[_Moved]:
         """List the words that the order of loops decides about."""
         nest, levels = NestAnalysis(self.mapping), len(self.allowed)
-        listed: dict[tuple[str, int, int | None, bool], WordsByLoop | None] = {}
+        listed: dict[tuple[str, int, int | None, bool, tuple[int, ...]], WordsByLoop | None] = {}
 
         def steps(charge: MovementCost, origin: bool) -> WordsByLoop | None:
-            key = charge.tensor.name, charge.child, charge.parent, origin
+            key = charge.tensor.name, charge.child, charge.parent, origin, charge.unit.box
             if key not in listed:
-                exact = DataMovement(nest, charge.tensor, charge.child, charge.parent).exact()[0]
+                box = charge.unit.box
+                exact = DataMovement(nest, charge.tensor, charge.child, charge.parent, box=box).exact()[0]
                 parent = charge.parent or 0  # what is received is never flagged
-                listed[key] = None if exact else WordsByLoop(self.mapping, charge.tensor, parent, charge.child, origin)
+                listed[key] = (
+                    None if exact else WordsByLoop(self.mapping, charge.tensor, parent, charge.child, origin, box)
+                )
             return listed[key]
 
         for charge in charges:
@@ -166,7 +169,9 @@ class SlowOrders:
     def _own_point(self) -> Floats:
         """The point of the mapping's own order. # (coordinate,)"""
         counts, cycles = self.costs.counts, float(self.costs.cycles[0])
-        moved = [flow.bandwidth.of(counts.origin_reads, counts.origin_writes) for flow in self.flows]
+        moved = [
+            flow.bandwidth.of(counts.origin_reads, counts.origin_writes, counts.origin_rows) for flow in self.flows
+        ]
         words = [own[0, list(flow.levels)].sum() for own, flow in zip(moved, self.flows, strict=True)]
         return np.array([float(self.costs.energy_pj[0]) - self.leak * cycles, *map(float, words)])
 
@@ -184,7 +189,7 @@ class SlowOrders:
         added = np.zeros((len(free), sets, 1 + len(self.flows)))
         for moved in (moved for moved in self.moved if moved.charge.child > level):
             charge = moved.charge
-            movement = DataMovement(nest, charge.tensor, charge.child, charge.parent, moved.origin)
+            movement = DataMovement(nest, charge.tensor, charge.child, charge.parent, moved.origin, box=charge.unit.box)
             for i, d in enumerate(free):
                 if moved.steps is None:
                     added[i, :, moved.coordinate] -= moved.figure * movement.stays(level, d)

@@ -16,13 +16,14 @@ from .result_json import Json, result_json
 from .tables import energy_unit, heading, table_text
 
 ACCESSES = ("reads", "fills", "updates")
+NAMES = {"burst_reads": "bursts read", "burst_updates": "bursts updated", "activations": "rows opened"}
 
 
 @dataclass(frozen=True)
 class Change:
     """A figure that differs, and the energy of the difference."""
 
-    figure: str  # one of ACCESSES
+    figure: str  # one of ACCESSES, or bursts and rows of a DRAM
     a: int  # words, over all instances
     b: int
     energy_pj: float  # that B needs more than A
@@ -59,14 +60,12 @@ def rows(a: Result, b: Result) -> list[Row]:
 
 
 def _row(a: Result, b: Result, level: int, v: int) -> Row:
-    storage, tensor, costs = a.arch.levels[level], a.workload.tensors[v], a.table.levels[level]
-    vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+    storage, tensor = a.arch.levels[level], a.workload.tensors[v]
     (batch_a, costs_a), (batch_b, costs_b) = _mapping(a), _mapping(b)
     changes = []
-    for figure, pj in zip(ACCESSES, (costs.read_pj, costs.write_pj, costs.update_pj), strict=True):
-        x, y = (int(getattr(costs_of.counts, figure)[0, level, v]) for costs_of in (costs_a, costs_b))
+    for (figure, x, pj), (_, y, _) in zip(*(_figures(own, level, v) for own in (a, b)), strict=True):
         if x != y:
-            changes.append(Change(figure, x, y, (y - x) * vectors_per_word * pj))
+            changes.append(Change(figure, x, y, (y - x) * pj))
     return Row(
         storage.name,
         tensor.name,
@@ -75,6 +74,20 @@ def _row(a: Result, b: Result, level: int, v: int) -> Row:
         float(costs_b.level_energy_pj[0, level, v]),
         tuple(sorted(changes, key=lambda change: -abs(change.energy_pj))),
     )
+
+
+def _figures(result: Result, level: int, v: int) -> list[tuple[str, int, float]]:
+    """What a level does for a tensor: the name of each figure, the figure, and the energy of one."""
+    storage, tensor, pj = result.arch.levels[level], result.workload.tensors[v], result.table.levels[level]
+    vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
+    counts = _mapping(result)[1].counts
+    if storage.dram is None:
+        every = zip(ACCESSES, (pj.read_pj, pj.write_pj, pj.update_pj), strict=True)
+        return [(name, int(getattr(counts, name)[0, level, v]), vectors_per_word * word_pj) for name, word_pj in every]
+    words = vectors_per_word * storage.blocks(result.workload, tensor).words
+    figures = {"burst_reads": words * pj.read_pj, "burst_updates": words * pj.update_pj}
+    figures["activations"] = storage.dram.activate_pj
+    return [(name, int(getattr(counts, name)[0, v]), one_pj) for name, one_pj in figures.items()]
 
 
 def _mapping(result: Result) -> tuple[MappingBatch, Costs]:
@@ -158,7 +171,8 @@ def _table(differing: list[Row], net_pj: float, largest_pj: float) -> str:
         energies = _line(f"energy [{unit}]", row.energy_a_pj / size, row.energy_b_pj / size, ",.4g")
         lines.append([row.level, row.tensor, *energies, _share(row.energy_pj, net_pj)])
         for change in row.changes:
-            lines.append(["", "", *_line(change.figure, change.a, change.b), _share(change.energy_pj, net_pj)])
+            name = NAMES.get(change.figure, change.figure)
+            lines.append(["", "", *_line(name, change.a, change.b), _share(change.energy_pj, net_pj)])
         if not all(row.kept):
             lines[-1][0] = f"  only in {'A' if row.kept[0] else 'B'}"
     head = ["level", "tensor", "", "A", "B", "B - A", "relative", "share of difference"]

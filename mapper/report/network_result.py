@@ -9,6 +9,7 @@ from ...workloads import variant
 from ..bounds import Ideal
 from ..bounds.sums import edp_bound
 from ..calibration import Prediction
+from ..model.figures import DramUse
 from ..problem import ROUNDING, first_objective
 from ..search.outcome import Ended, Statistics
 from ..store import known_line
@@ -90,6 +91,11 @@ class NetworkResult(Printable, Layered[Result]):
         """Cycles in which tiles begin; None on a machine whose tiles begin at once."""
         every = [(starts, count) for result, count in self.layers if (starts := result.starts) is not None]
         return sum(starts * count for starts, count in every) if every else None
+
+    @property
+    def dram(self) -> DramUse | None:
+        """Bursts and rows of a DRAM; None on a machine without them."""
+        return DramUse.total((result.dram, count) for result, count in self.layers)
 
     @property
     def prediction(self) -> Prediction | None:

@@ -9,7 +9,7 @@ from ..bounds import Ideal, ideal
 from ..bounds.sums import LayerBounds, LeastSum
 from ..calibration import Prediction
 from ..model import Costs
-from ..model.figures import Mapped, binding, bound_text
+from ..model.figures import DramUse, Mapped, binding, bound_text
 from ..problem import Problem
 from ..search.outcome import Answer, Evidence, Proven
 from ..store import StoreHistory
@@ -120,6 +120,11 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     def starts(self) -> int | None:
         """Cycles in which tiles begin; None on a machine whose tiles begin at once."""
         return int(self.valid_costs.counts.starts[0]) if self.arch.starts else None
+
+    @property
+    def dram(self) -> DramUse | None:
+        """Bursts and rows of a DRAM; None on a machine without them."""
+        return None if self.batch is None else DramUse.of(self.batch, self.valid_costs.counts)
 
     @property
     def prediction(self) -> Prediction | None:

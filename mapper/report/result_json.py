@@ -11,6 +11,7 @@ from ..model.figures import level_figures, plain
 from ..search.outcome import Statistics
 from . import proof_text as proof
 from .answer import answer_json
+from .dram import dram_json
 from .front import front_json
 from .layered import Layered
 from .network_result import NetworkResult
@@ -127,6 +128,7 @@ def _costs_json(result: Result | NetworkResult) -> Json:
     more |= {} if waits is None else {"fill_drain_cycles": waits[0]}
     starts = result.starts if result.found else None
     more |= {} if starts is None else {"start_cycles": starts}
+    more |= dram_json(result.dram) if result.found else {}
     more |= {} if result.bound_by is None else {"bound_by": result.bound_by}
     more |= rates_json(result) | prediction_json(result) if result.found else {}
     return costs | work | more | ({"drain_reads": True} if drained else {})

@@ -22,7 +22,7 @@ def roofline_point(result: Result) -> RooflinePoint:
         raise ValueError(f"no valid mapping of {result.workload.name} was found, so it has no costs")
     outer, counts = result.arch.levels[0], costs.counts
     words = [float(counts.reads[0, 0].sum()), float((counts.fills + counts.updates)[0, 0].sum())]  # of one instance
-    limited = [(number / limit.rate, number) for limit in outer.bandwidths if (number := limit.of(*words))]
+    limited = [(number / limit.rate, number) for limit in outer.bandwidths if (number := limit.of(*words))]  # not rows
     limits = binding(result.arch, costs)
     return RooflinePoint(
         result.macs / (max(limited)[1] if limited else max(words)),

@@ -12,8 +12,10 @@ from ...workloads import Workload
 from ..bounds import Ideal
 from ..mapping import MappingBatch
 from ..model import Costs
+from ..model.figures import DramUse
 from ..problem import ROUNDING, Charges, at_most, first_objective
 from ..search.outcome import Ended, Statistics
+from .dram import dram_lines
 from .predictions import Predicted, prediction_lines
 from .rates import Rates, rate_lines
 
@@ -135,6 +137,8 @@ class Totals(Rates, Predicted, Protocol):
     def fill_drain(self) -> tuple[int, int] | None: ...
     @property
     def starts(self) -> int | None: ...
+    @property
+    def dram(self) -> DramUse | None: ...
 
 
 def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
@@ -165,6 +169,8 @@ def totals(sums: Totals, options: Charges, table: EnergyTable) -> str:
     ]
     if options.drain_reads:
         lines.append(("drain reads", "counted", ""))
+    row_pj = 0.0 if sums.dram is None or not energies else sums.dram.row_pj
+    lines += dram_lines(sums.dram, f", {row_pj / size:,.4g} {unit}" if row_pj else "")
     lines[1:1] = _waits(sums)
     return "\n".join(f"{name:<12} {value}{over}" for name, value, over in lines)
 

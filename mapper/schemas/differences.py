@@ -44,6 +44,12 @@ class Row(Output):
     """Whether it is kept there."""
     energy_pj: Pair
     """pJ."""
+    burst_reads: Words | None = None
+    """Bursts of a DRAM that are read."""
+    burst_updates: Words | None = None
+    """Bursts of a DRAM that are updated."""
+    activations: Words | None = None
+    """Rows of a DRAM that are opened."""
     reads: Words | None = None
     """Words read."""
     fills: Words | None = None

@@ -5,8 +5,10 @@ from .network_plans import NetworkPlan, PlanTotals
 from .values import (
     Amount,
     Answered,
+    Change,
     Combinations,
     Count,
+    DramFigures,
     Energy,
     Entry,
     Ideal,
@@ -41,25 +43,6 @@ class MemberProof(Output):
     """No mapping with at most its cycles needs less, pJ."""
     optimal: bool
     """Whether no mapping dominates it."""
-
-
-class Change(Output):
-    """A change of the machine or the mapspace, and the best mapping then."""
-
-    change: str
-    """What is changed."""
-    value: Number | None
-    """The objective of the best mapping then; null where none was found or it was not tried."""
-    ratio: Number | None
-    """That over the value without the change."""
-    optimal: bool
-    """Whether it is proven."""
-    lower_bound: Number | None
-    """No mapping is lower then."""
-    gap: Amount | None
-    """The share by which the best may be lower."""
-    reason: str | None = None
-    """Why there is no value."""
 
 
 class Totals(Output):
@@ -99,6 +82,8 @@ class Totals(Output):
     """Cycles in which a systolic array fills and drains."""
     start_cycles: Count | None = None
     """Cycles in which tiles begin, on a machine whose tiles take cycles to."""
+    dram: DramFigures | None = None
+    """Bursts and rows of the outermost memory, on a machine that counts them."""
     drain_reads: bool | None = None
     """Whether reads of outputs that move up are charged."""
     clock_ns: Amount | None = None

@@ -51,6 +51,38 @@ class TensorFigures(Output):
     """pJ; null where energies are not known."""
 
 
+class LaidTensor(Output):
+    """How a tensor lies in a DRAM, and what moves of it."""
+
+    burst: dict[str, Count]
+    """Of each rank, so many indices lie in a burst; of others one."""
+    row: dict[str, Count] | None
+    """The same of a row; null where rows are not counted."""
+    burst_reads: Count
+    """Bursts read."""
+    burst_updates: Count
+    """Bursts of partial sums written."""
+    rows: Count | None
+    """Rows opened."""
+
+
+class DramFigures(Output):
+    """Bursts and rows of a DRAM."""
+
+    burst_bits: Count
+    """Bits that a burst moves."""
+    bursts: Count
+    """Bursts read and written."""
+    words_of_use: Amount | None
+    """Share of the words of these bursts that are of use; null without bursts."""
+    rows: Count | None
+    """Rows opened; null where they are not counted."""
+    row_pj: Amount
+    """pJ of opening them."""
+    tensors: dict[str, LaidTensor] | None = None
+    """The tensors of a layer."""
+
+
 class LevelFigures(Output):
     """A storage level."""
 
@@ -189,3 +221,22 @@ class Answered(Output):
     """Its answer for the best mapping."""
     failure: str | None = None
     """Why it ended the search."""
+
+
+class Change(Output):
+    """A change of the machine or the mapspace, and the best mapping then."""
+
+    change: str
+    """What is changed."""
+    value: Number | None
+    """The objective of the best mapping then; null where none was found or it was not tried."""
+    ratio: Number | None
+    """That over the value without the change."""
+    optimal: bool
+    """Whether it is proven."""
+    lower_bound: Number | None
+    """No mapping is lower then."""
+    gap: Amount | None
+    """The share by which the best may be lower."""
+    reason: str | None = None
+    """Why there is no value."""

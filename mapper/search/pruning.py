@@ -6,7 +6,7 @@ than the best known, and those of the front's axes no better than a point of the
 best nor on the front. docs/performance.md, "Pruning", has the argument and figures.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...energy import EnergyTable
-from ..bounds import DimGroup, Relaxation, Terms, distribution_cost, grouped, ideal, least_between, least_outermost
+from ...workloads import Tensor
+from ..bounds import DimGroup, Relaxation, Terms, distribution_costs, grouped, ideal, least_between, least_outermost
 from ..mapping import Bools, Floats, Ints, Mappings, dominated, keeper_pairs, unique_rows
 from ..mapspace import SAFE, Mapspace
 from ..model import validity
@@ -129,14 +130,22 @@ class Pruning:
             for parent, child, where in keeper_pairs(batch.keep[:, :, v]):
                 home = parent == batch.arch.home(tensor.name)
                 if child == nest.levels or home and outermost:
-                    charge = distribution_cost(batch.arch, self.table, tensor, parent, child)
                     part = nest if len(where) == len(batch) else NestAnalysis(batch.take(where))
-                    energy[where] += charge.pj * DataMovement(part, tensor, child, parent).least_words()
-                    if charge.first_pj:
-                        energy[where] -= charge.first_pj * part.distinct(tensor, parent)
+                    for pj in self._distributed(part, tensor, parent, child):
+                        energy[where] += pj
                 elif home:
                     energy[where] += self._outermost_pj[v]
         return energy
+
+    def _distributed(self, nest: NestAnalysis, tensor: Tensor, parent: int, child: int) -> Iterator[Floats]:
+        """Yield what adds up to a bound of the energy of the words that a parent sends. # (mapping,) each"""
+        batch = nest.batch
+        for charge in distribution_costs(batch.arch, batch.workload, self.table, tensor, parent, child):
+            if charge.pj:
+                moved = DataMovement(nest, tensor, child, parent, box=charge.unit.box)
+                yield charge.pj * moved.least_words()
+                if charge.first_pj:
+                    yield -charge.first_pj * (moved.distinct if moved.box else nest.distinct(tensor, parent))
 
     @cached_property
     def _terms(self) -> Terms:

@@ -128,7 +128,7 @@ def test_words_sent_are_the_executors(batch):
     for v, tensor in enumerate(batch.workload.tensors):
         for parent, child, _ in keeper_pairs(batch.keep[:, :, v]):
             for level in (each for each in range(parent, child) if arch.levels[each].fanout):
-                words = sent(batch, 0, batch.order[0].tolist(), tensor, level, child)
+                words = sent(batch, 0, batch.order[0].tolist(), tensor, (level, child))
                 assert words in (None, crossed[level, v]), (tensor.name, level, child)
 
 

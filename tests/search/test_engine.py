@@ -12,8 +12,8 @@ from ruby_map.mapper.commands.ruby_map import main
 from ruby_map.mapper.mapping.batch import MappingBatch
 from ruby_map.mapper.mapspace import every_chain
 from ruby_map.mapper.mapspace.mapspace import Mapspace
+from ruby_map.mapper.model import count, least_counts
 from ruby_map.mapper.model.cost import evaluate, validity
-from ruby_map.mapper.model.counts import count, least_counts
 from ruby_map.mapper.model.nests.nest_analysis import NestAnalysis
 from ruby_map.mapper.problem import OBJECTIVES
 from ruby_map.mapper.problem.charges import Charges

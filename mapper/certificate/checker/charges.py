@@ -10,7 +10,7 @@ from ....workloads import Tensor
 from ...mapping import Bools
 from .problem import Problem
 
-Passing = tuple[int, int]  # words read and written for each word that moves
+Passing = tuple[int, int, int]  # words read and written, and rows opened, for each word, burst or row that moves
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,7 @@ class Charge:
     first_pj: float
     mean: bool = False
     hop_pj: float = 0.0
+    box: tuple[int, ...] = ()  # of bursts or rows in place of words: per rank of the tensor so many indices of one
 
     @property
     def below(self) -> int:
@@ -47,10 +48,9 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
             figures, share = table.levels[parent], _vectors_per_word(arch, tensor, parent)
             pj = share * figures.read_pj
             update_pj = share * figures.update_pj if tensor.output else 0.0
-            between = f"{tensor.name}:{names[parent]}>{names[child]}"
             wires = [_hop_pj(problem, tensor, level) for level in range(parent, child)]
             first_pj = pj if _begins_empty(tensor) else 0.0
-            listed.append(Charge(between, tensor, child, parent, pj + update_pj, first_pj, hop_pj=wires[0]))
+            listed += _sent(problem, (tensor, child, parent), pj + update_pj, first_pj, wires[0])
             for level, hop_pj in enumerate(wires[1:], parent + 1):
                 passing = f"{tensor.name}:{names[level]}>{names[child]}"
                 listed.append(Charge(passing, tensor, child, level, 0.0, 0.0, hop_pj=hop_pj))
@@ -60,6 +60,24 @@ def charges(problem: Problem, keep: Bools) -> list[Charge]:
                 read_pj = share * figures.read_pj if tensor.output and problem.costs.drain_reads else 0.0
                 listed.append(Charge(into, tensor, child, None, pj + read_pj, pj if _begins_empty(tensor) else 0.0))
     return [charge for charge in listed if charge.pj > 0 or charge.hop_pj > 0]
+
+
+def _sent(problem: Problem, way: tuple[Tensor, int, int], pj: float, first_pj: float, hop_pj: float) -> list[Charge]:
+    """List the charges of the words that a parent sends, of which one costs so much: tensor, child and parent of `way`;
+    of a DRAM those of bursts and rows, and of the words their hops alone."""
+    tensor, child, parent = way
+    storage, names = problem.arch.levels[parent], [*(level.name for level in problem.arch.levels)]
+    between = f"{names[parent]}>{[*names, problem.arch.compute.name][child]}"
+    if storage.dram is None:
+        return [Charge(f"{tensor.name}:{between}", *way, pj, first_pj, hop_pj=hop_pj)]
+    blocks = storage.blocks(problem.workload, tensor)
+    bursts = f"{tensor.name}/bursts:{between}", *way, pj * blocks.words, first_pj * blocks.words
+    listed = [Charge(f"{tensor.name}:{between}", *way, 0.0, 0.0, hop_pj=hop_pj), Charge(*bursts, box=blocks.burst)]
+    if blocks.row is not None:
+        row_pj, ways = storage.dram.activate_pj, 2 if tensor.output else 1
+        rows = f"{tensor.name}/rows:{between}", *way, ways * row_pj, row_pj if _begins_empty(tensor) else 0.0
+        listed.append(Charge(*rows, box=blocks.row))
+    return listed
 
 
 def _begins_empty(tensor: Tensor) -> bool:
@@ -80,22 +98,42 @@ def flows(problem: Problem, keep: Bools) -> dict[str, list[Charge]]:
     arch, by_flow = problem.arch, dict[str, list[Charge]]()
     names = [*(level.name for level in arch.levels), arch.compute.name]
 
-    def add(level: int, charge: tuple[str, Tensor, int, int | None], moved: Passing, begins: Passing) -> None:
+    def add(
+        level: int,
+        charge: tuple[str, Tensor, int, int | None],
+        moved: Passing,
+        begins: Passing,
+        box: tuple[int, ...] = (),
+    ) -> None:
         for limit in arch.levels[level].bandwidths:
             if words := limit.of(*moved):
                 of_memory = by_flow.setdefault(f"{arch.levels[level].of_memory}.{limit.words}", [])
-                of_memory.append(Charge(*charge, words / limit.rate, limit.of(*begins) / limit.rate, mean=True))
+                first = limit.of(*begins) / limit.rate
+                of_memory.append(Charge(*charge, words / limit.rate, first, mean=True, box=box))
 
     for v, tensor in enumerate(problem.workload.tensors):
         keepers, empty = [*np.flatnonzero(keep[:, v]).tolist(), len(arch.levels)], int(_begins_empty(tensor))
         for parent, child in zip(keepers, keepers[1:], strict=False):
-            sent = f"{tensor.name}:{names[parent]}>{names[child]}", tensor, child, parent
-            add(parent, sent, (1, int(tensor.output)), (empty, 0))
+            way, output = f"{names[parent]}>{names[child]}", int(tensor.output)
+            if arch.levels[parent].dram is None:
+                add(parent, (f"{tensor.name}:{way}", tensor, child, parent), (1, output, 0), (empty, 0, 0))
+            else:
+                blocks = arch.levels[parent].blocks(problem.workload, tensor)
+                words, bursts = blocks.words, (f"{tensor.name}/bursts:{way}", tensor, child, parent)
+                add(parent, bursts, (words, words * output, 0), (words * empty, 0, 0), blocks.burst)
+                if blocks.row is not None:
+                    rows = f"{tensor.name}/rows:{way}", tensor, child, parent
+                    add(parent, rows, (0, 0, 1 + output), (0, 0, empty), blocks.row)
             if child < len(arch.levels):
                 received = f"{tensor.name}:>{names[child]}", tensor, child, None
                 drained = int(tensor.output and problem.costs.drain_reads)  # what a level receives or begins: once
-                add(child, received, (drained, 1), (0, empty))
+                add(child, received, (drained, 1, 0), (0, empty, 0))
     return by_flow
+
+
+def refresh_pj(arch: Architecture) -> float:
+    """Return what refreshing a DRAM costs in one cycle, in pJ."""
+    return sum(level.dram.refresh_pj_per_cycle for level in arch.levels if level.dram is not None)
 
 
 def leakage_pj(arch: Architecture, table: EnergyTable) -> float:

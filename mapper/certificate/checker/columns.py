@@ -12,10 +12,11 @@ import numpy as np
 from ....workloads import Rank, Tensor
 from ...mapping import Bools, Floats, Ints
 from .chains import Chains, Group
-from .charges import Charge, charges, flows, leakage_pj
+from .charges import Charge, charges, flows, leakage_pj, refresh_pj
 from .contexts import number
 from .problem import Problem
 from .wires import Array, Hops
+from .words import RankWords
 
 Product = tuple[int, ...]  # the number of a column, per group
 
@@ -53,7 +54,9 @@ class Columns:
         self.columns: list[list[Floats]] = [[] for _ in self.groups]  # per group # (row,) each
         self._known: list[dict[bytes, int]] = [{} for _ in self.groups]
         self.macs_pj = self.workload.macs * problem.table.compute.mac_pj(self.workload)
-        self.leak_pj = leakage_pj(problem.arch, problem.table) if problem.costs.leakage else 0.0
+        self.leak_pj = refresh_pj(problem.arch)
+        if problem.costs.leakage:
+            self.leak_pj += leakage_pj(problem.arch, problem.table)
         macs = len(self.arch.levels)
         self.cycles = self.product(partial(_steps, boundary=macs), "steps")
         self.starts = {
@@ -96,7 +99,7 @@ class Columns:
         levels, dims = len(self.arch.levels), len(self.workload.dims)
         first = None
         if charge.first_pj:
-            key = "first", charge.tensor.name, charge.below, charge.mean
+            key = "first", charge.tensor.name, charge.below, charge.mean, charge.box and (charge.child, charge.box)
             first = self.product(partial(self._first, charge=charge), *key)
         if charge.child == levels:  # the MACs keep no word from one step to the next
             return Words(charge, self._moved(charge, [levels] * dims), (), (), first)
@@ -131,9 +134,7 @@ class Columns:
             for r, rank in enumerate(charge.tensor.ranks):
                 dims = tuple(d for d in self._dims_of(rank) if d in group.dims)
                 if dims:
-                    words = self.problem.words(
-                        group, charge.tensor, rank, charge.child, charge.parent, mean=charge.mean
-                    )
+                    words = self._rank_words(group, charge, r)
                     at = tuple(cuts[d] for d in dims)
                     entries = entries * (words.again(at) if r == changing else words.once(at))
             if loop is not None and loop[0] in group.dims:
@@ -141,17 +142,28 @@ class Columns:
                 entries = np.where((dim.time[:, loop[1]] > 1)[rows], entries, np.inf)
             return entries
 
-        key = charge.tensor.name, charge.child, charge.parent, charge.mean, tuple(cuts), changing, loop
+        key = charge.tensor.name, charge.child, charge.parent, charge.mean, charge.box, tuple(cuts), changing, loop
         return self.product(column, "moved", *key)
 
     def _first(self, group: Group, charge: Charge) -> Floats:
         """Compute 1 / the distinct words of an output at the level that takes them: the factor of a group. # (row,)"""
         below = charge.below
         relevant = {d for d in group.dims if self.workload.dims[d] in charge.tensor.dims}
+        own = 1 if charge.box else None  # blocks come by ranks: all that its tiles touch, for each of them
         distinct = _over_dims(
-            group, lambda d, dim: np.full(len(dim), dim.size) if d in relevant else number(dim, below, 0, below)
+            group,
+            lambda d, dim: np.full(len(dim), own or dim.size) if d in relevant else number(dim, below, 0, below),
         )
+        for r, rank in enumerate(charge.tensor.ranks if charge.box else ()):
+            if {*self._dims_of(rank)} & relevant:
+                distinct = distinct * self._rank_words(group, charge, r).sizes
         return _shared_by(group, charge) / distinct
+
+    def _rank_words(self, group: Group, charge: Charge, r: int) -> RankWords:
+        """Return the words that a charge moves along rank number r of its tensor, or the blocks."""
+        block = charge.box[r] if charge.box else 1
+        rank = charge.tensor.ranks[r]
+        return self.problem.words(group, rank, charge.child, charge.parent, mean=charge.mean, block=block)
 
     def _dims_of(self, rank: Rank) -> list[int]:
         return [self.workload.dims.index(term.dim) for term in rank]

@@ -50,6 +50,7 @@ class _Flagged:
         """Count the flagged words of `batch` anew: combinations `combinations` in its orders, `counts` those in closed
         form."""
         reads, crossed, exact = counts.reads.copy(), np.zeros(counts.reads.shape), counts.exact
+        bursts, rows = counts.burst_reads.copy(), counts.activations.copy()
         if self.wires:
             closed = counts.crossings()
             crossed, exact = closed.words.copy(), closed.exact
@@ -58,11 +59,23 @@ class _Flagged:
                 words = self._sent(combination, v, level, child, batch.order[i].tolist())
                 if batch.keep[i, level, v]:
                     reads[i, level, v] = words
+                    if batch.arch.levels[level].dram is not None:
+                        blocks = batch.arch.levels[level].blocks(batch.workload, batch.workload.tensors[v])
+                        bursts[i, v] = self._sent(combination, v, level, child, batch.order[i].tolist(), blocks.burst)
+                        if blocks.row is not None:
+                            rows[i, v] = self._sent(combination, v, level, child, batch.order[i].tolist(), blocks.row)
                 if batch.arch.levels[level].instances_below > 1:
                     crossed[i, level, v] = words
         every = np.ones(len(batch), bool)
         inexact = np.zeros_like(counts.inexact)
-        return replace(counts, reads=reads, inexact=inexact, crossings=lambda _=None: Crossings(crossed, every))
+        return replace(
+            counts,
+            reads=reads,
+            burst_reads=bursts,
+            activations=rows,
+            inexact=inexact,
+            crossings=lambda _=None: Crossings(crossed, every),
+        )
 
     @cache  # noqa: B019 - gone with the few combinations that this object is about
     def _flows(self, i: int) -> list[tuple[int, int, int]]:
@@ -73,21 +86,25 @@ class _Flagged:
         for v, tensor in enumerate(single.workload.tensors):
             for parent, child, _ in keeper_pairs(single.keep[:, :, v]):
                 for level in (parent, *range(parent + 1, child if self.wires else 0)):
-                    if not DataMovement(nest, tensor, child, parent=level).exact()[0]:
+                    boxes: list[tuple[int, ...]] = [()]
+                    if level == parent and single.arch.levels[level].dram is not None:
+                        blocks = single.arch.levels[level].blocks(single.workload, tensor)
+                        boxes += [blocks.burst, blocks.row or ()]
+                    if not all(DataMovement(nest, tensor, child, level, box=box).exact()[0] for box in boxes):
                         flagged.append((v, level, child))
         return flagged
 
     @cache  # noqa: B019
-    def _steps(self, i: int, v: int, level: int, child: int) -> WordsByLoop:
-        return WordsByLoop(self.combinations.take([i]), self.combinations.workload.tensors[v], level, child)
+    def _steps(self, i: int, v: int, level: int, child: int, box: tuple[int, ...]) -> WordsByLoop:
+        return WordsByLoop(self.combinations.take([i]), self.combinations.workload.tensors[v], level, child, box=box)
 
-    def _sent(self, i: int, v: int, level: int, child: int, order: list[list[int]]) -> int:
+    def _sent(self, i: int, v: int, level: int, child: int, order: list[list[int]], box: tuple[int, ...] = ()) -> int:
         """Count the words that a level sends in a loop order: execute it where that is quick, else list them by the
         model."""
-        executed = sent(self.combinations, i, order, self.combinations.workload.tensors[v], level, child)
+        executed = sent(self.combinations, i, order, self.combinations.workload.tensors[v], (level, child), box)
         if executed is not None:
             return executed
-        steps = self._steps(i, v, level, child)
+        steps = self._steps(i, v, level, child, box)
         total = steps.first()
         for outer in range(child if child < len(order) else 0):  # MACs keep no word: each step is like the first
             total += sum(steps.at(outer, d, order[outer][:place]) for place, d in enumerate(order[outer]))
@@ -223,16 +240,18 @@ class Orders:
             for part, part_counts in parts:
                 # the counts of `costs` have drained words, if they count
                 costs = evaluate(part, self.problem.table, plain, part_counts)
-                points.append(np.column_stack([costs.energy_pj, *_limited_words(self.problem, costs.counts)]))
+                energy = costs.energy_pj - costs.leak_energy_pj  # a DRAM is refreshed whatever is charged
+                points.append(np.column_stack([energy, *_limited_words(self.problem, costs.counts)]))
         return np.concatenate(points)
 
 
 def _limited_words(problem: Problem, counts: Counts) -> Iterator[Floats]:
     """Add up what the levels of each memory move at its busiest instance, for each bandwidth. # (order,) each"""
     for memory in problem.memories:
-        reads, writes = (words[:, list(memory.levels)] for words in (counts.origin_reads, counts.origin_writes))
+        every = counts.origin_reads, counts.origin_writes, counts.origin_rows
+        reads, writes, rows = (words[:, list(memory.levels)] for words in every)
         for limit in memory.storage.bandwidths:
-            yield limit.of(reads, writes).astype(float).sum(axis=1)
+            yield limit.of(reads, writes, rows).astype(float).sum(axis=1)
 
 
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float, starts: float) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....arch import Architecture
 from ....energy import EnergyTable
-from ....workloads import Rank, Tensor, Workload
+from ....workloads import Rank, Workload
 from ...mapping import Bools, Floats, Ints
 from ...problem import Charges
 from .chains import Chains, Group, TooManyChains, every_chain, tied_dims
@@ -98,16 +98,16 @@ class Problem:
                 self._columns[what].append((name, self._arrays.setdefault(name, array)))
         return self._columns[what]
 
-    def words(
-        self, group: Group, tensor: Tensor, rank: Rank, child: int, parent: int | None, *, mean: bool
-    ) -> RankWords:
-        """Return the words that move along a rank of a tensor, for the combinations of a group's chains."""
-        key = rank, child, parent, mean
+    def words(self, group: Group, rank: Rank, child: int, parent: int | None, *, mean: bool, block: int) -> RankWords:
+        """Return the words that move along a rank of a tensor, or the blocks of so many indices, for the combinations
+        of a group's chains."""
+        key = rank, child, parent, mean, block
         if key not in self._words:
             dims = [(self.workload.dims.index(term.dim), term.coef) for term in rank]
             group_terms = [(d, coef) for d, coef in dims if d in group.dims]
             terms = [(group.of(d)[0], coef) for d, coef in group_terms]
-            self._words[key] = RankWords(terms, [group.of(d)[1] for d, _ in group_terms], child, parent, mean=mean)
+            rows = [group.of(d)[1] for d, _ in group_terms]
+            self._words[key] = RankWords(terms, rows, child, parent, mean=mean, block=block)
         return self._words[key]
 
 

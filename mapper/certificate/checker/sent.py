@@ -13,6 +13,7 @@ import numpy as np
 from ....arch import Architecture
 from ....workloads import Tensor
 from ...mapping import Bools, Ints, MappingBatch, unique_rows
+from .blocks import left_over, touched
 
 MOST = 20_000  # (step, child) pairs that are executed
 
@@ -28,14 +29,21 @@ class _Loop:
 
 
 def sent(
-    batch: MappingBatch, i: int, orders: Sequence[Sequence[int]], tensor: Tensor, level: int, child: int
+    batch: MappingBatch,
+    i: int,
+    orders: Sequence[Sequence[int]],
+    tensor: Tensor,
+    way: tuple[int, int],
+    box: Sequence[int] = (),
 ) -> int | None:
-    """Count the words of `tensor` that all instances of `level` send to `child`, the number of levels being the MACs.
+    """Count the words of `tensor` that all instances of a level send to a child, the number of levels being the MACs:
+    level and child of `way`.
 
-    That is in mapping i of `batch`, with other `orders` of the dims at each level, outermost first. None where there
-    are more than MOST pairs of a step and a child.
+    That is in mapping i of `batch`, with other `orders` of the dims at each level, outermost first. With a `box`, of so
+    many indices per rank, they are the blocks that these words touch. None where there are more than MOST pairs of a
+    step and a child.
     """
-    arch, workload = batch.arch, batch.workload
+    arch, workload, (level, child) = batch.arch, batch.workload, way
     bounds = np.stack([table.bounds[row] for table, row in zip(batch.tables, batch.rows[i], strict=True)], axis=1)
     steps, places, tile = _nest(arch, bounds, orders, child)
     if prod(loop.bound for loop in (*steps, *places)) > MOST:
@@ -53,7 +61,8 @@ def sent(
         if loop.level < level:
             owner = owner * loop.bound + number
     group = np.add.outer(np.arange(len(active)) * (owner.max() + 1), owner)
-    return _distinct(group[active], first[active], last[active], low[active], high[active], held[active])
+    blocks = np.array(box or [1] * len(tensor.ranks))
+    return _distinct(group[active], (first[active], last[active]), (low[active], high[active]), held[active], blocks)
 
 
 def _nest(
@@ -99,12 +108,13 @@ def _held(first: Ints, last: Ints, holds: Bools) -> tuple[Ints, Ints, Bools]:
     return low, high, (before >= 0) & (low <= high).all(axis=2)
 
 
-def _distinct(group: Ints, first: Ints, last: Ints, low: Ints, high: Ints, held: Bools) -> int:
-    """Count the words in the different sets of new words of each group.
+def _distinct(group: Ints, tile: tuple[Ints, Ints], part: tuple[Ints, Ints], held: Bools, blocks: Ints) -> int:
+    """Count the words in the different sets of new words of each group, or the blocks that they touch.
 
     Each set is a box less a box that is held. Where a part is new along one rank alone, the set is a product: of whole
     tiles and, along that rank, of an interval less a hole. Else both boxes can be read off it.
     """
+    (first, last), (low, high) = tile, part
     changed = ((first != low) | (last != high)) & held[:, None]  # (child, rank)
     several = changed.sum(axis=1) > 1
     cut = changed & ~several[:, None]  # the rank along which a part of the tile is new
@@ -115,7 +125,7 @@ def _distinct(group: Ints, first: Ints, last: Ints, low: Ints, high: Ints, held:
     keys = np.column_stack([group, several, parts.reshape(len(group), -1)])[~held | changed.any(axis=1)]
     sets, _ = unique_rows(keys)
     begin, end, low, high = np.moveaxis(sets[:, 2:].reshape(len(sets), -1, 4), 2, 0)
-    tiles, holes = end - begin + 1, high - low + 1
-    joint = tiles.prod(axis=1) - holes.prod(axis=1)
-    words = np.where(sets[:, 1] == 1, joint, (tiles - holes).prod(axis=1))
+    tiles, new = touched(begin, end, blocks), left_over(begin, end, low, high, blocks)
+    joint = tiles.prod(axis=1) - (tiles - new).prod(axis=1)
+    words = np.where(sets[:, 1] == 1, joint, new.prod(axis=1))
     return int(words.sum())

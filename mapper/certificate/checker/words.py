@@ -15,6 +15,7 @@ from operator import and_, mul
 import numpy as np
 
 from ...mapping import Bools, Floats, Ints
+from .blocks import BlockView
 from .chains import Chains
 from .contexts import Contexts, contexts, merged_chains
 
@@ -170,7 +171,8 @@ def _of_different(grid: list[_Tiles], coefs: Sequence[int], size: Ints, words: I
 class RankWords:
     """Words that move along a rank between a parent and a child, for all combinations of the chains of its dims.
 
-    With `parent` None: words that each child receives. With `mean` they are no more than the instances of the origin's
+    With a `block` they are the blocks of so many indices that the words touch. With `parent` None: words that each
+    child receives. With `mean` they are no more than the instances of the origin's
     words: children that may need the same tile do so at the origin, but perhaps not at the last instance, so only those
     that differ in one dim count.
     """
@@ -183,8 +185,9 @@ class RankWords:
         parent: int | None,
         *,
         mean: bool = False,
+        block: int = 1,
     ) -> None:
-        self.child = child
+        self.child, self.block = child, block
         seen = [merged_chains(chains, child) for chains, _ in terms]
         shape = [len(chains) for chains, _ in seen]
         self.which = np.ravel_multi_index(
@@ -193,13 +196,13 @@ class RankWords:
         dims, coefs = tuple(chains for chains, _ in seen), tuple(coef for _, coef in terms)
         grid = tuple(np.unravel_index(np.arange(prod(shape)), shape))
         self.dims, self.n = dims, prod(shape)
-        self._views: list[tuple[Ints, View]] = []  # combinations, and a view that bounds them
+        self._views: list[tuple[Ints, View | BlockView]] = []  # combinations, and a view that bounds them
         free, shared = np.arange(self.n), np.zeros(self.n, bool)
         served = _served(dims[0], parent, child)
         if served is not None and parent is not None and len(dims) > 1:
             shared, listed = _sharing(dims, grid, parent, child, served)
             free = np.flatnonzero(~shared)
-            if listed.any() and not mean:
+            if listed.any() and not mean and block == 1:
                 self._add(np.flatnonzero(listed), coefs, grid, (child,) * len(dims), served)
             if shared.any():
                 self._add_fewer(coefs, grid, parent)
@@ -210,13 +213,21 @@ class RankWords:
         self, combinations: Ints, coefs: tuple[int, ...], grid: Sequence[Ints], below: Cuts, served: int | None
     ) -> None:
         rows = tuple(index[combinations] for index in grid)
-        self._views.append((combinations, View(self.dims, coefs, rows, self.child, below, served)))
+        view: View | BlockView = View(self.dims, coefs, rows, self.child, below, served)
+        if self.block > 1:
+            view = BlockView(self.dims, coefs, rows, self.child, below, self.block)
+        self._views.append((combinations, view))
 
     def _add_fewer(self, coefs: tuple[int, ...], grid: Sequence[Ints], parent: int) -> None:
         """Add views of the children along one dim at a time: fewer of them never receive more."""
         for full in range(len(self.dims)):
             below = tuple(self.child if i == full else parent for i in range(len(self.dims)))
             self._add(np.arange(self.n), coefs, grid, below, None)
+
+    @property
+    def sizes(self) -> Floats:
+        """The words of all tiles. # (row,)"""
+        return self._best(lambda view: view.sizes)
 
     def once(self, cuts: Cuts) -> Floats:
         """Bound the words of one pass over the tiles of every context at `cuts`. # (row,)"""
@@ -230,7 +241,7 @@ class RankWords:
             )
         )
 
-    def _stay(self, view: View, cuts: Cuts, inner: bool) -> Floats:
+    def _stay(self, view: View | BlockView, cuts: Cuts, inner: bool) -> Floats:
         """Bound the words that stay at the steps of the rank's own loops inside `cuts`, or outside. # (combination,)"""
         most = np.zeros(len(view.rows[0]))
         for i, dim in enumerate(self.dims if len(self.dims) > 1 else ()):  # a tile of one dim moves by its own length
@@ -240,7 +251,7 @@ class RankWords:
                     most = most + reduce(np.maximum, (view.shift(i, level, choice) for choice in choices))
         return most
 
-    def _best(self, words: Callable[[View], Floats]) -> Floats:
+    def _best(self, words: Callable[[View | BlockView], Floats]) -> Floats:
         most = np.zeros(self.n)
         for combinations, view in self._views:
             most[combinations] = np.maximum(most[combinations], words(view))

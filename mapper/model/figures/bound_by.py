@@ -29,12 +29,14 @@ def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Binding,
     cycles, counts = costs.cycles[number], costs.counts
     if counts.cycles[number] >= cycles:
         return ()
-    reads, writes = (words[number : number + 1] for words in (counts.origin_reads, counts.origin_writes))
+    every = counts.origin_reads, counts.origin_writes, counts.origin_rows
+    reads, writes, rows = (words[number : number + 1] for words in every)
     return tuple(
         Binding(level.name, bandwidth)
         for place, level in enumerate(arch.levels)
         for bandwidth in level.bandwidths
-        if transfer_cycles(bandwidth.of(reads, writes)[:, place], bandwidth.rate)[0] + counts.starts[number] >= cycles
+        if transfer_cycles(bandwidth.of(reads, writes, rows)[:, place], bandwidth.rate)[0] + counts.starts[number]
+        >= cycles
     )
 
 

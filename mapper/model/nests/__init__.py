@@ -3,6 +3,7 @@
 from .contexts import Prefixes, prefixes
 from .crossings import Crossings, crossings, passings
 from .data_movement import DataMovement, RankColumns
+from .intervals import hidden, touches
 from .level_slots import LevelSlots, level_slots, outside
 from .nest_analysis import LoopPositions, NestAnalysis
 from .ranks import RankView, distinct_sums
@@ -21,9 +22,11 @@ __all__ = [
     "TileSizes",
     "crossings",
     "distinct_sums",
+    "hidden",
     "level_slots",
     "outside",
     "passings",
     "prefixes",
     "touched_words",
+    "touches",
 ]

@@ -39,6 +39,8 @@ class DataMovement:
     origin: bool = False
     # dims of windows whose places below the parent do not count but for the first: of fewer children, so fewer words
     still: frozenset[int] = frozenset()
+    # per rank so many neighbouring indices count as one word: the blocks that move (arch/dram.py); of none, words
+    box: tuple[int, ...] = ()
 
     @cached_property
     def irrelevant(self) -> list[tuple[int, Prefixes]]:
@@ -56,11 +58,18 @@ class DataMovement:
             lo, hi = (0, 0) if self.parent is None else (self.parent, self.child)
         index = {dim: d for d, dim in enumerate(self.nest.batch.workload.dims)}
         columns = []
-        for rank in self.tensor.ranks:
+        for rank, block in zip(self.tensor.ranks, self.box or (1,) * len(self.tensor.ranks), strict=True):
             terms = [(index[t.dim], t.coef) for t in rank if index[t.dim] in self.nest.dims]
             if terms:
-                columns.append(RankColumns.of(self.nest, terms, self.child, Places(lo, hi, self.parent, self.still)))
+                places = Places(lo, hi, self.parent, self.still, block)
+                columns.append(RankColumns.of(self.nest, terms, self.child, places))
         return columns
+
+    @cached_property
+    def distinct(self) -> Numbers:
+        """Words of all tiles that differ: of an output, whose tiles are the same or have no word in common.
+        # (mapping,)"""
+        return self.nest.product(take_rows(rank.view.sizes, rank.row) for rank in self.ranks)
 
     def exact(self) -> Bools:
         """Where the count is the executor's. # (mapping,)"""
@@ -121,12 +130,13 @@ class DataMovement:
 @dataclass(frozen=True)
 class Places:
     """The coordinates that the sums of a rank run over: those of levels lo..hi-1; children of `parent` may share words,
-    and of the dims `still` only the first below it counts."""
+    and of the dims `still` only the first below it counts. So many indices of a `block` count as one."""
 
     lo: int
     hi: int
     parent: int | None
     still: frozenset[int] = frozenset()
+    block: int = 1
 
     def of(self, d: int) -> tuple[int, int]:
         """The levels whose coordinates of dim d count."""
@@ -148,12 +158,13 @@ class RankColumns:
         coefs = tuple(coef for _, coef in terms)
         tables, shape, row = nest.combinations(dims, child)
         places = replace(places, still=places.still & {*dims})
-        shared = _shared_level(nest, child, places.parent) if len(dims) == 2 and not places.still else None
+        may_share = len(dims) == 2 and not places.still and places.block == 1
+        shared = _shared_level(nest, child, places.parent) if may_share else None
 
         def view(combinations: tuple[Ints, ...], shared: int | None) -> RankView:
             arch, every = nest.batch.arch, zip(dims, tables, strict=True)
             parts = tuple(prefixes(table, arch, child, *places.of(d), shared) for d, table in every)
-            return RankView(coefs, parts, combinations, places.parent)
+            return RankView(coefs, parts, combinations, places.parent, places.block)
 
         def best(combinations: tuple[Ints, ...]) -> RankView:
             plain = view(combinations, None)

@@ -20,6 +20,7 @@ import numpy as np
 
 from ...mapping import Bools, Ints, Numbers
 from ...runtime import Deadline, no_deadline
+from .blocked_ranks import BlockedRank
 from .context_combinations import context_combinations, summed
 from .contexts import Prefixes, Range, with_count
 
@@ -60,6 +61,7 @@ class RankView:
     parts: tuple[Prefixes, ...]  # one per dim of the rank (dims of size 1 left out)
     rows: tuple[Ints, ...]  # per dim: the chain of each combination
     parent: int | None = None  # the parent's level when children of one parent may share; None: they may not
+    block: int = 1  # so many neighbouring indices count as one word: blocks that a tile touches
     deadline: Deadline = no_deadline
     _overlaps: dict[tuple[int | None, int], Overlap] = field(default_factory=dict)
 
@@ -134,6 +136,8 @@ class RankView:
     @cached_property
     def sizes(self) -> Numbers:
         """Sum of the lengths of the tiles of all steps: of every child, or distinct ones when shared."""
+        if self._blocks is not None:
+            return self._blocks.sizes().astype(self.numbers)
         if len(self.parts) == 1:
             return self.parts[0].lengths(self.coefs[0])[self.rows[0]]
         total: Numbers = np.zeros(self.n, self.numbers)
@@ -158,6 +162,11 @@ class RankView:
         most: Numbers = self._at_increments(moving, level).words.max(axis=0)
         return most
 
+    @cached_property
+    def _blocks(self) -> BlockedRank | None:
+        """What sums count where not words are counted but blocks."""
+        return None if self.block == 1 else BlockedRank(self.coefs, self.parts, self.rows, self.block)
+
     def _at_increments(self, moving: int | None, level: int) -> Overlap:
         return self._overlap(moving, level, [[level, level + 1] for _ in self.parts])
 
@@ -167,6 +176,8 @@ class RankView:
 
     def wrap_words(self, cuts: Sequence[int]) -> Numbers:
         """The words of `wrap`. # (combination,)"""
+        if self._blocks is not None:
+            return self._blocks.held(cuts).astype(self.numbers)
         if len(self.parts) == 1:
             return self.parts[0].wrap(self.coefs[0], cuts[0])[self.rows[0]]
         return self.wrap(cuts).words.copy()  # without the other figures
@@ -174,6 +185,11 @@ class RankView:
     def _overlap(self, moving: int | None, level: int, cuts: Sequence[Sequence[int]]) -> Overlap:
         """Overlaps at increments of the temporal loop of the rank's dim number `moving` at `level`, a row per choice
         of one of `cuts` for each other dim."""
+        if self._blocks is not None:
+            chosen = list(product(*([level + 1] if i == moving else own for i, own in enumerate(cuts))))
+            held: Numbers = np.stack([self._blocks.held(own, moving) for own in chosen]).astype(self.numbers)
+            kept: Numbers = np.stack([self._blocks.kept(own, moving) for own in chosen]).astype(self.numbers)
+            return Overlap(held, kept, kept)
         step = np.zeros(self.n, np.int64)
         contexts = [[part.contexts(cut) for cut in own] for part, own in zip(self.parts, cuts, strict=True)]
         if moving is not None:

@@ -66,6 +66,8 @@ class TimeloopNest:
             raise ValueError("systolic axes have no counterpart in Timeloop")
         if batch.arch.starts:
             raise ValueError("start_cycles have no counterpart in Timeloop")
+        if batch.arch.levels[0].dram is not None:
+            raise ValueError("bursts and rows of a dram have no counterpart in Timeloop")
         self.batch, self.arrays, self.sizes = batch, arrays, batch.workload.sizes
         self._bounds, self._residuals = batch.factors[0].tolist(), batch.residuals[0].tolist()  # (slot, dim)
         self.blocks = tuple(self._blocks())[::-1]

@@ -28,7 +28,7 @@ def draw_roofline(result: Result | NetworkResult, axes: "Axes | None" = None) ->
     layers, arch, name = result.layers, result.machine, result.title
     points = [roofline_point(layer) for layer, _ in layers]
     peak, outer = arch.instances(len(arch.levels)), arch.levels[0]
-    rates = [bandwidth.rate for bandwidth in outer.bandwidths]
+    rates = [bandwidth.rate for bandwidth in outer.bandwidths if bandwidth.kind != "row"]  # those of words
     ridges = [peak / rate for rate in rates]
     axes = axes_on(axes, 6.5, max(3.4, 0.7 + 0.135 * len(points)))
     axes.set(xscale="log", yscale="log")
@@ -60,7 +60,7 @@ def _roof(axes: "Axes", outer: Storage, peak: int, ends: Spot) -> "Annotation":
     place: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 8}
     label = axes.annotate(f"{peak:,} MACs per cycle", (high, peak), (0, 4), **place)
     limited: dict[float, list[str]] = {}
-    for bandwidth in outer.bandwidths:
+    for bandwidth in (own for own in outer.bandwidths if own.kind != "row"):
         limited.setdefault(bandwidth.rate, []).append(bandwidth.words)
     for rate, words in limited.items():
         style = {"reads": "-", "writes": "--"}.get(words[0], "-.")

@@ -8,7 +8,7 @@ other tensors. The exact model judges the mappings later.
 
 from collections.abc import Sequence
 from functools import cache
-from math import inf, log
+from math import inf, log, prod
 
 from ...bounds import MovementCost, charges, flows
 from ...mapping import Bools, Floats, Ints
@@ -64,6 +64,7 @@ class Traffic:
         tile = factors.tile(charge.child, charge.tensor, charge.parent)
         again = total(factors.temporal(level, irrelevant) for level in outside) - self._stays(v, charge.child)
         form = tile.form + again + total(factors.temporal(level, relevant) for level in outside)
+        form = form - Form({}, log(prod(charge.unit.box)))  # as if all words of a burst, or of a row, were of use
         form = form + factors.spatial(range(charge.level), () if charge.mean else factors.dims)
         most = self.programme.most(again)
         if not charge.first_pj or most <= 0:

@@ -51,7 +51,6 @@ class Dram:
         """Put units beside each other, rank by rank, as far as there is room for them."""
         box = list(unit)
         for r in self.order(tensor):
-            length = 1 + sum(term.coef * (workload.size(term.dim) - 1) for term in tensor.ranks[r])
-            along = min(ceil(length / unit[r]), room)
+            along = min(ceil(workload.length(tensor.ranks[r]) / unit[r]), room)
             box[r], room = unit[r] * along, room // along
         return tuple(box)

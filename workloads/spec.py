@@ -133,6 +133,10 @@ class Workload:
         """The sizes of the output, rank by rank."""
         return tuple(self.size(rank[0].dim) for rank in self.output.ranks)
 
+    def length(self, rank: Rank) -> int:
+        """The words along a rank; a window counts as its bounding interval."""
+        return sum(term.coef * (self.size(term.dim) - 1) for term in rank) + 1
+
     def tensor_words(self, tensor: Tensor) -> int:
-        """The words of a whole tensor; a window counts as its bounding interval."""
-        return prod(sum(term.coef * (self.size(term.dim) - 1) for term in rank) + 1 for rank in tensor.ranks)
+        """The words of a whole tensor."""
+        return prod(map(self.length, tensor.ranks))

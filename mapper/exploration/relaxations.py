@@ -89,6 +89,20 @@ def _starts(limits: _Limits) -> Iterator[Change]:
             yield _level(limits, i, f"tiles of {level.name} begin at once", start_cycles=0)
 
 
+def _layouts(limits: _Limits) -> Iterator[Change]:
+    """Another rank of a tensor innermost in a DRAM, the others as they are."""
+    for i, level in enumerate(limits.arch.levels):
+        for tensor in limits.workload.tensors if level.dram is not None else ():
+            assert level.dram is not None
+            order = level.dram.order(tensor)
+            for r in [r for r in order if limits.workload.length(tensor.ranks[r]) > 1][1:]:
+                first = [r, *(own for own in order if own != r)]
+                dims = tuple(dict.fromkeys(tensor.ranks[own][0].dim for own in first))
+                layout, rank = dict(level.dram.layout) | {tensor.name: dims}, " + ".join(map(str, tensor.ranks[r]))
+                dram = replace(level.dram, layout=tuple(sorted(layout.items())))
+                yield _level(limits, i, f"{tensor.name} with {rank} innermost in {level.name}", dram=dram)
+
+
 def _kept(limits: _Limits) -> Iterator[Change]:
     for i, level in enumerate(limits.arch.levels):
         for tensor in (tensor.name for tensor in limits.workload.tensors):
@@ -190,6 +204,7 @@ KINDS: tuple[Callable[[_Limits], Iterator[Change]], ...] = (
     _buffers,
     _bandwidths,
     _starts,
+    _layouts,
     _longer_axes,
     _dims_on_axes,
     _utilizations,

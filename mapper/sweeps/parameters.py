@@ -57,7 +57,7 @@ def _below(text: str, keys: Keys, model: type[BaseModel], data: Mapping[str, Any
                 yield from _below(f"{path}.{entry['name']}", (*field_keys, index), inner, entry)
         elif inner is not None:
             yield from _below(path, field_keys, inner, _mapping(data.get(name)))
-        elif name in ("attributes", "tensor_bits"):
+        elif name in ("attributes", "tensor_bits", "layout"):
             yield from ((f"{path}.{key}", (*field_keys, key)) for key in _mapping(data.get(name)))
         else:
             yield path, field_keys

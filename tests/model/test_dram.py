@@ -202,6 +202,25 @@ def test_a_report_says_how_many_and_where_they_lie(ddr):
     assert shown["tensors"]["Weights"]["burst"] == {"K": 8}
     texts = [own.text for own in changes(Mapspace(result.arch, result.workload, "pfm"))]
     assert "row bandwidth of DRAM x2" in texts
+    assert [text for text in texts if "innermost in" in text] == [
+        "Weights with M innermost in DRAM",
+        "Inputs with N innermost in DRAM",
+        "Outputs with N innermost in DRAM",
+    ]
+
+
+def test_another_rank_innermost_leaves_the_others_as_they_are():
+    layer = shaped("conv2d", M=40, C=8, P=12, Q=17, R=3, S=3)
+    dram = Dram(256, 2048, layout=(("Inputs", ("C", "Q")),))
+    space = Mapspace(machine_with(dram), layer, "pfm")
+    laid = {own.text: own.arch.levels[0].dram for own in changes(space) if own.text.startswith("Inputs with")}
+    inputs = next(tensor for tensor in layer.tensors if tensor.name == "Inputs")
+    orders = {text: other.order(inputs) for text, other in laid.items()}
+    assert dram.order(inputs) == [1, 3, 2, 0]
+    assert orders == {
+        "Inputs with Q + S innermost in DRAM": [3, 1, 2, 0],
+        "Inputs with P + R innermost in DRAM": [2, 1, 3, 0],
+    }
 
 
 def test_a_network_adds_them_up(ddr):

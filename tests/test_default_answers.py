@@ -26,20 +26,30 @@ def known(script):
     return importlib.import_module("answers.known")
 
 
-def call(out, *words, status=0):
-    command = [sys.executable, str(SCRIPT), "--quick", "--out", str(out), *words]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    assert done.returncode == status, done.stderr
-    return done
+@pytest.fixture
+def here(script, monkeypatch, tmp_path):
+    """Run the script at a small size in this process, which also measures; its status."""
+    monkeypatch.setattr(script, "alone", lambda measure, case: measure(case))
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", [SCRIPT.name, "--quick", "--out", str(tmp_path), *words])
+        with pytest.raises(SystemExit) as ended:
+            script.main()
+        return int(ended.value.code)
+
+    return run
 
 
-def test_every_table_at_a_small_size(script, tmp_path):
-    """Each case of each table becomes a line and a row; what stands is not measured again, half a line is."""
+def test_every_table_at_a_small_size(script, here, tmp_path):
+    """Each case of each table becomes a line and a row; what stands is not measured again, half a line is.
+
+    The last run is a process, with one of its own for what it measures.
+    """
     assert (ast.get_docstring(ast.parse(SCRIPT.read_text())) or "").startswith("Claim: ")
-    call(tmp_path, "--part", "1/2")
+    assert here("--part", "1/2") == 0
     lines = tmp_path / f"{NAME}.jsonl"
     first = lines.read_text()
-    call(tmp_path)
+    assert here() == 0
     assert lines.read_text().startswith(first)
     written = lines.read_text().splitlines()
     result = json.loads((tmp_path / f"{NAME}.json").read_text())
@@ -54,7 +64,9 @@ def test_every_table_at_a_small_size(script, tmp_path):
     assert not result["contradictions"]
     assert len(written) == sum(of["of"] for of in result["tables"].values())
     lines.write_text("\n".join([*written[:-1], written[-1][:40]]))  # killed while it wrote the last line
-    call(tmp_path)
+    command = [sys.executable, str(SCRIPT), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
     again = lines.read_text().splitlines()
     assert again[:-2] == written[:-1]
     last = [json.loads(line) for line in (again[-1], written[-1])]
@@ -75,10 +87,11 @@ def test_full_sizes(script):
         assert len(set(cases)) == len(cases)
 
 
-def test_bad_options(tmp_path):
+def test_bad_options(here, tmp_path, capsys):
     """A table or a part that there is not is refused."""
-    assert "unknown: speed" in call(tmp_path, "--tables", "speed", status=2).stderr
-    assert "must be I/N" in call(tmp_path, "--part", "3/2", status=2).stderr
+    for words, told in (("--tables", "speed"), "unknown: speed"), (("--part", "3/2"), "must be I/N"):
+        assert here(*words) == 2
+        assert told in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

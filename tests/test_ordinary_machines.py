@@ -1,11 +1,11 @@
 """The machines of `experiments/ordinary_machines.py` are what it says, and it records a pair at a small size."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from ruby_map.arch import load_arch
+
+from .test_experiments import run_here
 
 FOLDER = Path(__file__).parent.parent / "experiments"
 MACHINES = sorted((FOLDER / "ordinary_machines").glob("*.yaml"))
@@ -34,12 +34,13 @@ def test_every_pair_of_the_recorded_table_has_an_answer():
     assert all(row["edp"] > 0 and 0 <= row["gap"] < 1 for row in rows)
 
 
-def test_a_pair_is_recorded_and_not_measured_twice(tmp_path):
+def test_a_pair_is_recorded_and_not_measured_twice(tmp_path, monkeypatch, capsys):
     """A small effort on the widest machine; run again it takes what is recorded, and draws that."""
-    command = [sys.executable, str(FOLDER / "ordinary_machines.py"), "--quick", "--out", str(tmp_path)]
-    runs = [subprocess.run(command, capture_output=True, text=True, timeout=300) for _ in range(2)]
-    assert [done.returncode for done in runs] == [0, 0], [done.stderr for done in runs]
-    assert ["three_wide_axes" in done.stdout for done in runs] == [True, False]
+    told = []
+    for _ in range(2):
+        run_here("ordinary_machines", ["--quick", "--out", str(tmp_path)], monkeypatch)
+        told.append(capsys.readouterr().out)
+    assert ["three_wide_axes" in text for text in told] == [True, False]
     (row,) = json.loads((tmp_path / "ordinary_machines.json").read_text())["rows"]
     assert row["machine"] == "three_wide_axes"
     assert 0 <= row["gap"] < 10

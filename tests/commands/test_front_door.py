@@ -1,9 +1,11 @@
 """What a stranger tries first: --version, --help, python -m, import ruby_map, completion of names."""
 
+import importlib
 import os
 import pty
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -85,30 +87,35 @@ def test_every_command_tells_its_version(name):
     assert (told.stdout, told.stderr) == (f"{name} {version('ruby-map')}\n", "")
 
 
+@pytest.fixture
+def told_here(monkeypatch, capsys):
+    """What a command prints, run by its entry point in this process."""
+
+    def run_here(name, words, **environment):
+        module, function = PROJECT["scripts"][name].split(":")
+        handled = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", [name, *words])
+            for variable, value in environment.items():
+                patch.setenv(variable, value)
+            with pytest.raises(SystemExit) as ended:
+                getattr(importlib.import_module(module), function)()
+        for number, handler in handled.items():
+            signal.signal(number, handler)
+        told = capsys.readouterr()
+        assert (ended.value.code or 0, told.err) == (0, "")
+        return told.out
+
+    return run_here
+
+
 @pytest.mark.parametrize("name", sorted(PROJECT["scripts"]))
-def test_every_usage_line_names_arguments_alike(name):
+def test_every_usage_line_names_arguments_alike(name, told_here):
     """Capitals, and brackets once around what may be left out."""
-    module, function = PROJECT["scripts"][name].split(":")
-    code = f"from {module} import {function}; {function}()"
-    environment = os.environ | {"COLUMNS": "100", "TERM": "dumb"}
-    told = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, env=environment)
-    usage = next(line for line in told.stdout.splitlines() if "Usage:" in line).split("[OPTIONS]")[1].split()
+    told = told_here(name, ["--help"], COLUMNS="100", TERM="dumb")
+    usage = next(line for line in told.splitlines() if "Usage:" in line).split("[OPTIONS]")[1].split()
     assert usage
     assert all(re.fullmatch(r"(\[[A-Z_]+\](\.\.\.)?|\{?[A-Z_]+(\.yaml|\.onnx)?\}?)", word) for word in usage), usage
-
-
-def completed(name, words, folder):
-    """What bash is offered for the last of `words`."""
-    module, function = PROJECT["scripts"][name].split(":")
-    environment = os.environ | {
-        f"_{name.upper().replace('-', '_')}_COMPLETE": "complete_bash",
-        "COMP_WORDS": " ".join([name, *words]),
-        "COMP_CWORD": str(len(words)),
-    }
-    code = f"from {module} import {function}; {function}()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd=folder)
-    assert done.stderr == ""
-    return done.stdout.split()
 
 
 @pytest.mark.parametrize(
@@ -128,7 +135,7 @@ def completed(name, words, folder):
         ("ruby-store", ["f.sqlite", "ex"], {"export"}),
     ],
 )
-def test_names_are_completed(name, words, expected, tmp_path):
+def test_names_are_completed(name, words, expected, tmp_path, monkeypatch, told_here):
     """Names of the library, files in YAML, and values of options."""
     (tmp_path / "my_arch.yaml").write_text("")
     (tmp_path / "my_notes.txt").write_text("")
@@ -136,7 +143,13 @@ def test_names_are_completed(name, words, expected, tmp_path):
     (tmp_path / "my_folder/net.yaml").write_text("")
     (tmp_path / "alone.yaml").write_text("")
     (tmp_path / "alike").mkdir()
-    assert set(completed(name, words, tmp_path)) == expected
+    monkeypatch.chdir(tmp_path)
+    asked = {
+        f"_{name.upper().replace('-', '_')}_COMPLETE": "complete_bash",  # for the last of the words
+        "COMP_WORDS": " ".join([name, *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    assert set(told_here(name, [], **asked).split()) == expected
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash is installed")

@@ -28,7 +28,7 @@ def refused(group):
     return False
 
 
-@settings(max_examples=5_000 if DEEP else 400)
+@settings(max_examples=5_000 if DEEP else 150)
 @given(groups())
 def test_steps_held_words_and_traffic_equal_the_executor(group):
     """What each stage computes in each step, what stands in the keeper meanwhile, and what moves for kept tensors."""

@@ -104,7 +104,7 @@ def _layout_faults(arch: Architecture, workload: Workload, known: list[str]) -> 
     for level in arch.levels:
         for name, dims in () if level.dram is None else level.dram.layout:
             for dim in dims:
-                if dim not in known:
+                if dim not in known and dim not in map(blocks_of, known):
                     message = f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
                     yield f"{level.name}.dram.layout", dim, message
                 elif dim in workload.dims and name in tensors and dim not in tensors[name].dims:

@@ -214,6 +214,14 @@ class Level(Part):
             raise ValueError(f"the capacity must be at least one word for each of {self.multiple_buffering} buffers")
         return self
 
+    @field_validator("dram")
+    @classmethod
+    def _words_in_bursts(cls, dram: DramTiming | None, info: ValidationInfo) -> DramTiming | None:
+        words = [info.data.get("word_bits", 1), *(info.data.get("tensor_bits") or {}).values()]
+        if dram is not None and dram.burst_bits < max(words):
+            raise ValueError(f"a burst of {dram.burst_bits} bits has no room for a word of {max(words)}")
+        return dram
+
     @field_validator("row_bandwidth")
     @classmethod
     def _of_rows(cls, rate: float | None, info: ValidationInfo) -> float | None:

@@ -6,6 +6,7 @@ from ..model import Counts
 from .tables import table_text
 
 WORDS = ("tile_words", "reads", "fills", "updates")
+BLOCKS = ("burst_reads", "burst_updates", "activations")  # of a DRAM
 
 
 def differences(batch: MappingBatch, model: Counts, truth: Counts, wires: bool) -> list[tuple[str, str, str, int, int]]:
@@ -20,6 +21,9 @@ def differences(batch: MappingBatch, model: Counts, truth: Counts, wires: bool) 
             if batch.kept[0, i, v]:
                 for name in WORDS:
                     modelled, true = (int(getattr(counts, name)[0, i, v]) for counts in (model, truth))
+                    rows.append((level.name, tensor.name, name, modelled, true))
+                for name in BLOCKS if level.dram is not None else ():
+                    modelled, true = (int(getattr(counts, name)[0, v]) for counts in (model, truth))
                     rows.append((level.name, tensor.name, name, modelled, true))
             if wires and level.instances_below > 1:
                 modelled, true = (int(words[i, v]) for words in crossed)

@@ -81,13 +81,17 @@ def _figures(result: Result, level: int, v: int) -> list[tuple[str, int, float]]
     storage, tensor, pj = result.arch.levels[level], result.workload.tensors[v], result.table.levels[level]
     vectors_per_word = storage.bits(tensor.name, tensor.word_bits) / storage.width_bits
     counts = _mapping(result)[1].counts
+    prices = (pj.read_pj, pj.write_pj, pj.update_pj) if storage.dram is None else (0.0, 0.0, 0.0)
+    listed = [
+        (name, int(getattr(counts, name)[0, level, v]), vectors_per_word * word_pj)
+        for name, word_pj in zip(ACCESSES, prices, strict=True)
+    ]
     if storage.dram is None:
-        every = zip(ACCESSES, (pj.read_pj, pj.write_pj, pj.update_pj), strict=True)
-        return [(name, int(getattr(counts, name)[0, level, v]), vectors_per_word * word_pj) for name, word_pj in every]
+        return listed
     words = vectors_per_word * storage.blocks(result.workload, tensor).words
     figures = {"burst_reads": words * pj.read_pj, "burst_updates": words * pj.update_pj}
     figures["activations"] = storage.dram.activate_pj
-    return [(name, int(getattr(counts, name)[0, v]), one_pj) for name, one_pj in figures.items()]
+    return listed + [(name, int(getattr(counts, name)[0, v]), one_pj) for name, one_pj in figures.items()]
 
 
 def _mapping(result: Result) -> tuple[MappingBatch, Costs]:
@@ -109,7 +113,8 @@ def difference_text(a: Result, b: Result, names: tuple[str, str]) -> str:
     if differing:
         parts.append(_table(differing, b.energy_pj - a.energy_pj, max(a.energy_pj, b.energy_pj)))
     same = len(compared) - len(differing)
-    parts.append(f"{same} of {len(compared)} pairs of level and tensor have equal reads, fills and updates")
+    blocks = "" if a.arch.levels[0].dram is None else ", and of a DRAM equal bursts and rows"
+    parts.append(f"{same} of {len(compared)} pairs of level and tensor have equal reads, fills and updates{blocks}")
     return "\n\n".join(parts)
 
 

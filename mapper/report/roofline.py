@@ -22,6 +22,8 @@ def roofline_point(result: Result) -> RooflinePoint:
         raise ValueError(f"no valid mapping of {result.workload.name} was found, so it has no costs")
     outer, counts = result.arch.levels[0], costs.counts
     words = [float(counts.reads[0, 0].sum()), float((counts.fills + counts.updates)[0, 0].sum())]  # of one instance
+    if outer.dram is not None:  # which moves those of whole bursts
+        words = [float(counts.origin_reads[0, 0]), float(counts.origin_writes[0, 0])]
     limited = [(number / limit.rate, number) for limit in outer.bandwidths if (number := limit.of(*words))]  # not rows
     limits = binding(result.arch, costs)
     return RooflinePoint(

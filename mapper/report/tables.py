@@ -101,7 +101,7 @@ def level_table(batch: MappingBatch, costs: Costs, energies: bool = True) -> Tex
                             + [_whole(array[0, i, t]) for array in words] + _share(energy, size, total))  # fmt: skip
     compute, units = costs.compute_energy_pj, _whole(counts.instances[0, -1])
     rows.append([batch.arch.compute.name, units, "", "", "", "", "", *_share(compute, size, total)])
-    if leak := float(costs.leak_energy_pj[0]):
+    if energies and (leak := float(costs.leak_energy_pj[0])):
         rows.append(["leakage", "", "", "", "", "", "", *_share(leak, size, total)])
     if costs.options.has_interconnect:
         rows.append(

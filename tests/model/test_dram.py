@@ -16,6 +16,9 @@ from ruby_map.mapper.mapspace.mapspace import Mapspace
 from ruby_map.mapper.model import count, evaluate, least_counts, recount, simulate
 from ruby_map.mapper.model.timeloop_rules import TimeloopNest
 from ruby_map.mapper.report import result_json
+from ruby_map.mapper.report.compare import comparison, comparison_json
+from ruby_map.mapper.report.difference import difference_text, rows
+from ruby_map.mapper.report.roofline import roofline_point
 from ruby_map.mapper.search.options import SearchOptions
 from ruby_map.workloads import InputError, shaped
 
@@ -249,6 +252,7 @@ def test_what_does_not_count_them_refuses_the_machine(ddr):
         ("row_bits: 1024, ", "", r"levels\[0\].dram.activate_pj.*goes with row_bits"),
         ("row_bits: 1024, activate_pj: 1000, ", "", r"levels\[0\].row_bandwidth.*goes with row_bits"),
         ("Weights: [K]", "Weights: [K, K]", "each name once; twice: K"),
+        ("burst_bits: 128", "burst_bits: 8", "a burst of 8 bits has no room for a word of 16"),
         ("name: GLB,", "name: GLB, dram: {burst_bits: 128},", r"levels\[1\].dram.*of the outermost level alone"),
     ],
 )
@@ -273,3 +277,56 @@ def test_a_layout_names_what_the_layer_has(tmp_path, instead, message):
     path.write_text(DDR.replace("Weights: [K]", instead))
     with pytest.raises(InputError, match=message):
         explore(str(path), "matmul_100", "pfm")
+
+
+def test_a_layout_may_name_blocks_of_scales_that_a_layer_lacks(tmp_path):
+    path = tmp_path / "machine.yaml"
+    path.write_text(DDR.replace("Weights: [K]", "Weights: [K, K_blocks]"))
+    assert explore(str(path), "matmul_100", "pfm", SearchOptions(strategy="random", samples=20)).found
+
+
+def test_windows_are_looked_at_in_lots(monkeypatch):
+    """However few tiles are looked at together, they are the same."""
+    layer = shaped("conv2d", M=2, C=3, P=23, Q=5, R=4, S=2)
+    dram = Dram(64, 256, layout=(("Inputs", ("P", "C")),))
+
+    def counted():
+        batch = Mapspace(machine_with(dram), layer, "ruby").sample(np.random.default_rng(4), 40)
+        counts = count(batch)
+        return np.stack([counts.burst_reads, counts.activations])
+
+    whole = counted()
+    monkeypatch.setattr("ruby_map.mapper.model.nests.blocked_ranks.LISTED", 5)
+    np.testing.assert_array_equal(counted(), whole)
+
+
+def test_the_executors_bursts_stand_beside_the_models(ddr):
+    """A count that differs is told, though no words differ."""
+    batch = Mapspace(load_arch(ddr), matmul(4, 6, 5), "pfm").sample(np.random.default_rng(0), 1)
+    counts = recount(batch)
+    assert comparison_json(batch, counts, simulate(batch))["equal"]
+    for name in ("burst_reads", "burst_updates", "activations"):
+        wrong = replace(counts, **{name: getattr(counts, name) + 1})
+        assert not comparison_json(batch, wrong, simulate(batch))["equal"]
+        assert f"DRAM    A        {name}" in " ".join(comparison(batch, wrong, simulate(batch)).split("\n"))
+
+
+def test_a_layer_that_waits_for_bursts_stands_on_the_roof(tmp_path):
+    """Its MACs per word are those per word of its bursts."""
+    path = tmp_path / "machine.yaml"
+    path.write_text(DDR.replace("shared_bandwidth: 4", "shared_bandwidth: 0.25"))
+    result = explore(str(path), "matmul_100", "pfm", SearchOptions(strategy="random", samples=300, seed=1))
+    point = roofline_point(result)
+    assert point.binds == "DRAM"
+    assert point.macs_per_cycle == pytest.approx(0.25 * point.intensity, rel=1e-4)
+
+
+def test_differences_have_the_words_and_the_bursts(ddr):
+    """M = 12 in tiles of 2 or 4: other words of A, and other bursts of them."""
+    result = explore(ddr, "matmul_100", "pfm", SearchOptions(strategy="random", samples=50, seed=1))
+    other = explore(ddr, "matmul_100", "pfm", SearchOptions(strategy="random", samples=50, seed=2))
+    text = difference_text(result, other, ("x", "y"))
+    assert text.rstrip().endswith("have equal reads, fills and updates, and of a DRAM equal bursts and rows")
+    row = next(row for row in rows(result, other) if (row.level, row.tensor) == ("DRAM", "Inputs"))
+    assert {change.figure for change in row.changes} >= {"reads", "burst_reads"}
+    assert sum(change.energy_pj for change in row.changes) == pytest.approx(row.energy_pj)

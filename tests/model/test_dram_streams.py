@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from ruby_map.mapper.exploration import explore
 
 ROOT = Path(__file__).parent.parent.parent
 RECORDED = json.loads((ROOT / "experiments" / "results" / "dram.json").read_text())["streams"]
@@ -42,3 +43,14 @@ def test_reads_are_within_6_percent_where_the_page_says_so():
     assert all(0.99 <= ratio <= 1.06 for ratio in ratios)
     one_bank = [own["R"] for row in RECORDED if "one bank" in row["stream"] for own in row["cycles"].values()]
     assert max(one_bank) == pytest.approx(12, abs=0.05)
+
+
+def test_the_page_shows_what_is_printed(tmp_path):
+    """The machine and the lines at its beginning."""
+    page = (ROOT / "docs" / "dram.md").read_text()
+    path = tmp_path / "machine.yaml"
+    path.write_text(f"base: eyeriss_like\nname: ddr\n{page.split('```')[1].removeprefix('yaml')}")
+    shown = str(explore(str(path), "resnet50/conv3_x_3x3"))
+    for begin in ("bursts ", "rows "):
+        (line,) = (line for line in shown.splitlines() if line.startswith(begin))
+        assert f"\n    {line}\n" in page

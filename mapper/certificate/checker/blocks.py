@@ -13,7 +13,7 @@ import numpy as np
 from ...mapping import Floats, Ints
 from .chains import Chains
 
-Listed = tuple[Ints, ...]  # first and last index of tiles, and of the tiles before # (tile,) each
+Listed = tuple[Ints, ...]  # first and last index of tiles, and of the tiles before; how many are alike # (tile,) each
 
 
 def touched(first: Ints, last: Ints, block: int | Ints) -> Ints:
@@ -70,20 +70,22 @@ class BlockView:
         total = np.zeros(len(self.rows[0]))
         for place, chains in enumerate(zip(*(rows.tolist() for rows in self.rows), strict=True)):
             ends: Listed = (np.zeros(1, np.int64),) * 4
-            for i, (coef, chain) in enumerate(zip(self.coefs, chains, strict=True)):
-                ends = tuple(
-                    np.add.outer(own, coef * more).ravel()
-                    for own, more in zip(ends, self._tiles(i, chain, *cuts[i]), strict=True)
-                )
-            total[place] = figure(*ends).sum()
+            times = np.ones(1, np.int64)
+            for i, chain in enumerate(chains):
+                *more, number = self._tiles(i, chain, *cuts[i])
+                ends = tuple(np.add.outer(own, other).ravel() for own, other in zip(ends, more, strict=True))
+                times = np.multiply.outer(times, number).ravel()
+            total[place] = (times * figure(*ends)).sum()
         return total
 
     def _tiles(self, i: int, chain: int, cut: int, moved: bool) -> Listed:
-        """List the tiles of dim number i that are first where loops inside the cut start, and those before."""
+        """List the tiles of dim number i that are first where loops inside the cut start, and those before, along the
+        rank: those that lie alike in their blocks once, and how many they are."""
         if (i, chain, cut, moved) not in self._listed:
-            self._listed[i, chain, cut, moved] = self._of_chain(
-                self.dims[i].take(np.array([chain])), self.below[i], cut, moved
-            )
+            tiles = self._of_chain(self.dims[i].take(np.array([chain])), self.below[i], cut, moved)
+            ends = np.stack([self.coefs[i] * edge for edge in tiles])
+            kinds, times = np.unique(ends - ends[0] // self.block * self.block, axis=1, return_counts=True)
+            self._listed[i, chain, cut, moved] = (*kinds, times)
         return self._listed[i, chain, cut, moved]
 
     def _of_chain(self, dim: Chains, below: int, cut: int, moved: bool) -> Listed:

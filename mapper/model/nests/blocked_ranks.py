@@ -3,24 +3,24 @@
 A tile touches a block if it has some index of it; a block that two tiles touch counts for each. docs/dram.md has the
 argument. Along a plain rank a tile of extent e that starts at s touches one block, and one more for each multiple of
 the block's length among s + 1, ..., s + e - 1. Along a window where a tile begins depends on the indices of all its
-dims: there the tiles of each dim are listed, and all combinations of theirs looked at.
+dims: there the tiles of each dim are listed, those that lie alike in their blocks once, and all combinations looked at.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import mul
 
 import numpy as np
 
-from ...mapping import Bools, Ints
+from ...mapping import Bools, Ints, unique_rows
 from .contexts import Prefixes
 from .intervals import hidden, touches
 
 LISTED = 1 << 20  # combinations of tiles that are looked at together
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BlockedRank:
     """A rank between two boundaries: combinations of chains, one row each. All children count for themselves."""
 
@@ -37,7 +37,10 @@ class BlockedRank:
         """Blocks that all tiles touch. # (combination,)"""
         if self._plain:
             return _of_all(self.parts[0], self.block)[self.rows[0]]
-        return self._summed([_Tiles.of(part) for part in self.parts], lambda of: touches(of.first, of.last, self.block))
+        return self._summed(
+            [_Tiles.of(part, used) for part, used in zip(self.parts, self._used, strict=True)],
+            lambda of: touches(of.first, of.last, self.block),
+        )
 
     def held(self, cuts: Sequence[int], moving: int | None = None) -> Ints:
         """Blocks that a step leaves nothing to move of: where the tile before had all words of the tile in them.
@@ -59,19 +62,26 @@ class BlockedRank:
         if self._plain:
             return self.held(cuts)
 
-        def of_some(of: "_Combined") -> Ints:
+        def of_some(of: "_Kinds") -> Ints:
             meets = np.maximum(of.first, of.held_first) <= np.minimum(of.last, of.held_last)
             return np.where(meets, touches(of.first, of.last, self.block), 0)
 
         return self._summed(self._steps(cuts, moving), of_some)
 
     def _steps(self, cuts: Sequence[int], moving: int | None) -> "list[_Tiles]":
-        every = enumerate(zip(self.parts, cuts, strict=True))
-        return [_Tiles.of(part).into_first(cut, moved=i == moving) for i, (part, cut) in every]
+        every = enumerate(zip(self.parts, self._used, cuts, strict=True))
+        return [_Tiles.of(part, used).into_first(cut, moved=i == moving) for i, (part, used, cut) in every]
 
-    def _summed(self, tiles: "Sequence[_Tiles]", figure: "Callable[[_Combined], Ints]") -> Ints:
+    @cached_property
+    def _used(self) -> list[Ints]:
+        """The chains of each dim that some combination has. # (used,) each"""
+        return [np.unique(rows) for rows in self.rows]
+
+    def _summed(self, tiles: "Sequence[_Tiles]", figure: "Callable[[_Kinds], Ints]") -> Ints:
         """Sum a figure over all combinations of the dims' tiles. # (combination,)"""
-        counts = [own.number[rows] for own, rows in zip(tiles, self.rows, strict=True)]
+        kinds = [_Kinds.of(own, coef, self.block) for own, coef in zip(tiles, self.coefs, strict=True)]
+        places = [np.searchsorted(used, rows) for used, rows in zip(self._used, self.rows, strict=True)]
+        counts = [own.number[rows] for own, rows in zip(kinds, places, strict=True)]
         every = reduce(mul, counts)
         total = np.zeros(len(every), np.int64)
         for combinations in _lots(every):
@@ -80,12 +90,12 @@ class BlockedRank:
                 continue
             starts = np.cumsum(every[combinations]) - every[combinations]
             place = np.arange(len(which)) - np.repeat(starts, every[combinations])
-            met = _Combined.none(len(which))
-            for coef, own, rows, count in zip(self.coefs, tiles, self.rows, counts, strict=True):
+            met = _Kinds.none(len(which))
+            for own, rows, count in zip(kinds, places, counts, strict=True):
                 place, number = np.divmod(place, count[which])
-                met = met.joined(coef, own, own.offset[rows[which]] + number)
+                met = met.joined(own, own.offset[rows[which]] + number)
             occurring = every[combinations] > 0
-            total[combinations[occurring]] = np.add.reduceat(figure(met), starts[occurring])
+            total[combinations[occurring]] = np.add.reduceat(met.times * figure(met), starts[occurring])
         return total
 
 
@@ -100,17 +110,18 @@ class _Tiles:
     """Tiles of one dim, one after another, chain by chain. # (tile,) each"""
 
     part: Prefixes
+    used: Ints  # the chains that are looked at # (used,)
     chain: Ints
     start: Ints
     before: Ints  # start of the tile before, where there is one
 
     @classmethod
-    def of(cls, part: Prefixes) -> "_Tiles":
-        """All that count: of places outside those that do, the first."""
-        number = _tiles(part)
-        chain = np.repeat(np.arange(part.chains), number)
+    def of(cls, part: Prefixes, used: Ints) -> "_Tiles":
+        """All that count of some chains: of places outside those that do, the first."""
+        number = _tiles(part)[used]
+        chain = np.repeat(used, number)
         start = (np.arange(len(chain)) - np.repeat(np.cumsum(number) - number, number)) * part.tile[chain]
-        every = cls(part, chain, start, start)
+        every = cls(part, used, chain, start, start)
         counted = np.ones(len(chain), bool)
         for level, slots in enumerate(part.slots[: part.c]):
             if slots.fanout is not None and not part.lo <= level < part.hi:
@@ -133,17 +144,7 @@ class _Tiles:
             bound, stride = own.bound[self.chain], own.stride[self.chain]
             way = np.minimum(bound - 1, left // stride) * stride
             before, left = before + way, left - way
-        return _Tiles(self.part, self.chain, self.start, before)._where(first)
-
-    @property
-    def number(self) -> Ints:
-        """How many each chain has. # (chain,)"""
-        return np.bincount(self.chain, minlength=self.part.chains)
-
-    @property
-    def offset(self) -> Ints:
-        """Where those of each chain begin. # (chain,)"""
-        return np.cumsum(self.number) - self.number
+        return _Tiles(self.part, self.used, self.chain, self.start, before)._where(first)
 
     def last(self, start: Ints, chain: Ints) -> Ints:
         """The last index of the tiles that start so, clipped at the dim's size."""
@@ -155,31 +156,54 @@ class _Tiles:
         return self.start // stride[self.chain] % bound[self.chain]
 
     def _where(self, which: Bools) -> "_Tiles":
-        return _Tiles(self.part, self.chain[which], self.start[which], self.before[which])
+        return _Tiles(self.part, self.used, self.chain[which], self.start[which], self.before[which])
 
 
 @dataclass(frozen=True, eq=False)
-class _Combined:
-    """Tiles of a rank, as intervals of its index, each with the tile before. # (tile,) each"""
+class _Kinds:
+    """Tiles as intervals of a rank's index, each with the tile before: once for all that lie alike in their blocks.
+
+    A figure of blocks is the same for an interval some whole blocks further on. # (kind,) each
+    """
 
     first: Ints
     last: Ints
     held_first: Ints
     held_last: Ints
+    times: Ints  # how many tiles are alike
+    number: Ints  # of kinds of each chain that is looked at # (used,)
 
     @classmethod
-    def none(cls, n: int) -> "_Combined":
+    def none(cls, n: int) -> "_Kinds":
         zero = np.zeros(n, np.int64)
-        return cls(zero, zero, zero, zero)
+        return cls(zero, zero, zero, zero, zero + 1, zero)
 
-    def joined(self, coef: int, tiles: _Tiles, which: Ints) -> "_Combined":
-        """The same with another dim, of which `which` are the tiles."""
-        chain, start, before = tiles.chain[which], tiles.start[which], tiles.before[which]
-        return _Combined(
-            self.first + coef * start,
-            self.last + coef * tiles.last(start, chain),
-            self.held_first + coef * before,
-            self.held_last + coef * tiles.last(before, chain),
+    @classmethod
+    def of(cls, tiles: _Tiles, coef: int, block: int) -> "_Kinds":
+        """Those of one dim of the rank, chain by chain."""
+        start, before, chain = tiles.start, tiles.before, tiles.chain
+        whole = coef * start // block * block
+        edges = (start, tiles.last(start, chain), before, tiles.last(before, chain))
+        columns = np.column_stack([chain, *(coef * edge - whole for edge in edges)])
+        kinds, which = unique_rows(columns)
+        chain, first, last, held_first, held_last = kinds.T
+        number = np.bincount(np.searchsorted(tiles.used, chain), minlength=len(tiles.used))
+        return cls(first, last, held_first, held_last, np.bincount(which, minlength=len(kinds)), number)
+
+    @property
+    def offset(self) -> Ints:
+        """Where the kinds of each chain begin. # (chain,)"""
+        return np.cumsum(self.number) - self.number
+
+    def joined(self, dim: "_Kinds", which: Ints) -> "_Kinds":
+        """The same with another dim, of which `which` are the kinds."""
+        return _Kinds(
+            self.first + dim.first[which],
+            self.last + dim.last[which],
+            self.held_first + dim.held_first[which],
+            self.held_last + dim.held_last[which],
+            self.times * dim.times[which],
+            self.number,
         )
 
 

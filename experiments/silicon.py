@@ -15,7 +15,9 @@ from chips.tables import Row
 from common import arguments, recorded, save, tell
 from ruby_map.mapper.report.pictures import MARKERS, PALETTE
 
-TABLES = {table.name: table for table in (gemmini.TABLE, *eyeriss.TABLES, *nvdla.TABLES, tpu.TABLE, gpus.TABLE)}
+TABLES = {
+    table.name: table for table in (gemmini.TABLE, *eyeriss.TABLES, eyeriss.POWER, *nvdla.TABLES, tpu.TABLE, gpus.TABLE)
+}
 # what is drawn: a table, whose rows, and the ratio of ours to what was measured or published, or several
 RATIOS: dict[str, tuple[str, Callable[[Row], bool], Callable[[Row], float | list[float]]]] = {
     "Gemmini's designs: cycles, 10, 50, 90 %": (
@@ -27,6 +29,7 @@ RATIOS: dict[str, tuple[str, Callable[[Row], bool], Callable[[Row], float | list
     "Eyeriss, AlexNet: buffer": ("eyeriss_alexnet", bool, lambda row: row["our_buffer_mb"] / row["buffer_mb"]),
     "Eyeriss, VGG-16: cycles": ("eyeriss_vgg16", bool, lambda row: row["our_cycles"] / row["cycles"]),
     "Eyeriss, VGG-16: buffer": ("eyeriss_vgg16", bool, lambda row: row["our_buffer_mb"] / row["buffer_mb"]),
+    "Eyeriss: power, all words and MACs": ("eyeriss_power", bool, lambda row: row["our_mw"] / row["mw"]),
     "NVDLA: its sheet's rules": ("nvdla", bool, lambda row: row["sheet"]),
     "NVDLA: our mappings": ("nvdla", bool, lambda row: row["ours"]),
     "TPU: operations a second": ("tpu", bool, lambda row: row["ours"] / row["published"]),

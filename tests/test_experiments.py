@@ -305,6 +305,8 @@ def test_recorded_silicon(monkeypatch):
     for row in found["eyeriss_vgg16"]:
         assert abs(row["our_cycles"] / row["cycles"] - 1) < 0.15
         assert abs(row["our_buffer_mb"] / row["buffer_mb"] - 1) < 0.1
+    power = [(row["our_mw_of_others"] / row["mw"], row["our_mw"] / row["mw"]) for row in found["eyeriss_power"]]
+    assert all(0.45 < without_zeros < 0.66 and without_zeros <= every < 1.15 for without_zeros, every in power)
     assert all(abs(row["sheet"] - 1) < (0.03 if row["macs"] > 64 else 0.12) for row in found["nvdla"])
     assert all(abs(row["ours"] / row["published"] - 1) < 0.1 for row in found["tpu"][:3])
     held_out = [row["fitted"] / row["ms"] for row in found["gpus"] if row["gpu"] == "A100" and row["held_out"]]

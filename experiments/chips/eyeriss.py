@@ -21,6 +21,8 @@ BUFFER_WORDS = 100 * 1024 // WORD_BYTES
 ELEMENT_INPUTS, ELEMENT_KERNELS = 12, 16
 # of VGG-16, by the height of a layer's output: channels of a pass, as its buffer accesses tell
 CHANNELS_AT_ONCE = {224: 1, 112: 1, 56: 2, 28: 4, 14: 8}
+# of a word of 16 bits, of a MAC, and at rest; as github stanford-mast/nn_dataflow (tests) takes them for this chip
+BUFFER_PJ, ARRAY_PJ, REGISTER_PJ, MAC_PJ, IDLE_MW = 15.0, 4.0, 1.0, 2.0, 30.0
 COLUMNS, SETS = 14, 4  # of an array; sets of three rows in its twelve
 
 
@@ -124,4 +126,64 @@ HEADINGS = {
     "from and to DRAM: chip": lambda row: f"{row['dram_mb']:.1f}",
     "here   ": lambda row: f"{row['our_dram_mb']:.1f}",
 }
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What a mapping does on the chip, in words and MACs: all of it, and what a zero input of the chip spares."""
+
+    buffer: int  # words from and to it
+    array: int  # words to scratchpads, and sums from them
+    registers: int  # words of scratchpads
+    spared: int  # of these where the input is zero
+    macs: int
+
+    @classmethod
+    def of(cls, result: Result) -> "Activity":
+        """Count a mapping's. Weights and sums stay where they are where the input is zero."""
+        counts, levels = result.valid_costs.counts, [level.name for level in result.arch.levels]
+        weights, sums = levels.index("weights_spad"), levels.index("psum_spad")
+        spads = slice(levels.index("ifmap_spad"), None)
+        array = int(counts.fills[0, spads].sum() + counts.drains[0, sums].sum())
+        read = int((counts.reads + counts.updates)[0, spads].sum())
+        spared = int(counts.reads[0, weights].sum() + (counts.reads + counts.updates)[0, sums].sum())
+        return cls(accesses(result.valid_costs, 1), array, read + array, spared, result.macs)
+
+    def milliwatts(self, line: Line, zeros: float) -> float:
+        """Its power in the time that the chip takes, where such a share of the inputs is zero."""
+        registers, macs = self.registers - zeros * self.spared, self.macs * (1 - zeros)
+        pj = self.buffer * BUFFER_PJ + self.array * ARRAY_PJ + registers * REGISTER_PJ + macs * MAC_PJ
+        return pj / float(line["ms"]) * 1e-6 + IDLE_MW
+
+
+def power_rows(quick: bool) -> list[Row]:  # noqa: FBT001 - as every table
+    """A row for each layer of both networks."""
+    measured = lines_of("eyeriss.csv")
+    return [_power(line) for line in measured[-2 if quick else 0 :]]
+
+
+def _power(line: Line) -> Row:
+    done, zeros = Activity.of(replayed(line)), float(line["zeros"]) / 100
+    return {
+        "layer": f"{line['network']} {line['layer']}",
+        "mw": float(line["mw"]),
+        "zeros": zeros,
+        "our_mw": done.milliwatts(line, 0.0),
+        "our_mw_of_others": done.milliwatts(line, zeros),
+    }
+
+
+POWER = Table(
+    "eyeriss_power",
+    power_rows,
+    {
+        "layer": lambda row: row["layer"],
+        "mW: chip": lambda row: f"{row['mw']:.0f}",
+        "zero inputs": lambda row: f"{row['zeros']:.0%}",
+        "mW: all words and MACs": lambda row: f"{row['our_mw']:.0f}",
+        "ratio": lambda row: ratio(row["our_mw"] / row["mw"]),
+        "without those of zero inputs": lambda row: f"{row['our_mw_of_others']:.0f}",
+        "ratio ": lambda row: ratio(row["our_mw_of_others"] / row["mw"]),
+    },
+)
 TABLES = tuple(Table(f"eyeriss_{network}", partial(rows, network), HEADINGS) for network in ("alexnet", "vgg16"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.arch import Architecture, Compute, Storage, load_arch
+from ruby_map.arch import Architecture, Axis, Compute, Storage, load_arch
 from ruby_map.arch.dram import Blocks, Dram
 from ruby_map.arch.timeloop.write import checked
 from ruby_map.mapper.exploration import explore
@@ -72,6 +72,27 @@ def test_along_a_window_they_are_the_executors(batch, dram):
 def test_along_two_windows_they_are_the_executors(batch, dram):
     assume(dram is not None)
     check_the_executor(replace(batch, arch=with_dram(batch.arch, dram)))
+
+
+def test_bursts_that_the_closed_form_counts_twice_are_counted_again():
+    """Both dims of a window spread below the DRAM: children on a diagonal need the same tile."""
+    dram = Dram(48, 96, layout=(("Inputs", ("P", "C")),))
+    axes = Axis("X", 3), Axis("Y", 3)
+    arch = Architecture(
+        "spread",
+        (
+            Storage("DRAM", "DRAM", dram=dram, shared_bandwidth=1.0, fanout=axes),
+            Storage("buffer", "SRAM", shared_bandwidth=1.0),
+        ),
+        Compute("MAC", "intmac"),
+    )
+    batch = Mapspace(arch, shaped("conv2d", M=1, C=2, P=7, Q=1, R=3, S=1), "ruby").sample(np.random.default_rng(2), 200)
+    counts, twice = count(batch), 0
+    for i in np.flatnonzero(~counts.exact).tolist():
+        one = batch.take([i])
+        check_the_executor(one)
+        twice += int((counts.burst_reads[i] != recount(one).burst_reads[0]).any())
+    assert twice > 10
 
 
 def with_dram(arch, dram):

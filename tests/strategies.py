@@ -60,15 +60,16 @@ def drams(draw, word_bits=16):
 
 
 @st.composite
-def machines(draw, most_levels=4, most_axes=2, bandwidths=False):
-    """Storage levels with 0-2 fanout axes below each; sizes do not matter to the counts."""
+def machines(draw, most_levels=4, most_axes=2, bandwidths=False, bursts=True):
+    """Storage levels with 0-2 fanout axes below each; sizes do not matter to the counts. Where they have bandwidths the
+    outermost may be a DRAM with `bursts`."""
     levels = []
     for i in range(draw(st.integers(1, most_levels))):
         axes = tuple(Axis(f"a{i}{j}", 1 << 20) for j in range(draw(st.integers(0, most_axes))))
         limit = 1.0 if bandwidths else None
         rates = {f"{kind}_bandwidth": limit for kind in ("read", "write", "shared")}
         starts = draw(st.sampled_from([0, 0, 1, 7])) if bandwidths else 0
-        dram = draw(drams()) if bandwidths and not i else None
+        dram = draw(drams()) if bandwidths and bursts and not i else None
         levels.append(Storage(f"L{i}", "SRAM", fanout=axes, start_cycles=starts, dram=dram, **rates))
     return Architecture("random", tuple(levels), Compute("MAC", "intmac"))
 

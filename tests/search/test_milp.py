@@ -145,6 +145,7 @@ def test_without_windows_the_figures_of_a_programme_are_nearly_those_of_the_mode
 def test_a_perfect_mapping_is_found_where_there_is_one(problem):
     """Mostly the best, and not three times as bad: windows and orders are approximated."""
     space, table, objective, costs = problem
+    space = Mapspace(space.arch, space.workload, "pfm", distinct=True)
     assume(not space.imperfect)
     least = best_of_all(space, table, objective, costs)
     found = solved(space, table, costs, objective=objective)

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from ...mapping import Floats, Ints
+from ...mapping import Floats, Ints, unique_rows
 from .chains import Chains
 
 Listed = tuple[Ints, ...]  # first and last index of tiles, and of the tiles before; how many are alike # (tile,) each
@@ -84,8 +84,8 @@ class BlockView:
         if (i, chain, cut, moved) not in self._listed:
             tiles = self._of_chain(self.dims[i].take(np.array([chain])), self.below[i], cut, moved)
             ends = np.stack([self.coefs[i] * edge for edge in tiles])
-            kinds, times = np.unique(ends - ends[0] // self.block * self.block, axis=1, return_counts=True)
-            self._listed[i, chain, cut, moved] = (*kinds, times)
+            kinds, which = unique_rows((ends - ends[0] // self.block * self.block).T)
+            self._listed[i, chain, cut, moved] = (*kinds.T, np.bincount(which, minlength=len(kinds)))
         return self._listed[i, chain, cut, moved]
 
     def _of_chain(self, dim: Chains, below: int, cut: int, moved: bool) -> Listed:

@@ -26,7 +26,7 @@ def check_fit(arch: Architecture, workload: Workload, source: str, documents: Se
     conflicts = (
         *_tensor_faults(arch, workload),
         *_dim_faults(arch, known),
-        *_layout_faults(arch, workload, known),
+        *_layout_faults(arch, workload),
         *_factor_faults(arch, workload),
     )
     if conflicts:
@@ -93,23 +93,28 @@ def _named_dims(constraint: LoopConstraint) -> set[str]:
 
 
 def _dim_faults(arch: Architecture, known: list[str]) -> Iterator[Misfit]:
-    for slot in arch.slots:
-        for dim in sorted(_named_dims(slot.constraint).difference(known, map(blocks_of, known))):
-            yield slot.name, dim, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
+    named = [(slot.name, _named_dims(slot.constraint)) for slot in arch.slots]
+    named += [(place, set(dims)) for place, _, dims in _layouts(arch)]
+    for place, dims in named:
+        for dim in sorted(dims.difference(known, map(blocks_of, known))):
+            yield place, dim, f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
 
 
-def _layout_faults(arch: Architecture, workload: Workload, known: list[str]) -> Iterator[Misfit]:
-    """Dims of a layout that no workload has, and those that this one has, but not the tensor."""
-    tensors = {tensor.name: tensor for tensor in workload.tensors}
+def _layouts(arch: Architecture) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Where a layout of a tensor stands, the tensor, and its dims."""
     for level in arch.levels:
         for name, dims in () if level.dram is None else level.dram.layout:
-            for dim in dims:
-                if dim not in known and dim not in map(blocks_of, known):
-                    message = f'unknown dim "{dim}"; known: {", ".join(known)}{near(dim, known)}'
-                    yield f"{level.name}.dram.layout", dim, message
-                elif dim in workload.dims and name in tensors and dim not in tensors[name].dims:
-                    own = ", ".join(own for own in workload.dims if own in tensors[name].dims)
-                    yield f"{level.name}.dram.layout", dim, f"{name} has no {dim}; it has {own}"
+            yield f"{level.name}.dram.layout", name, dims
+
+
+def _layout_faults(arch: Architecture, workload: Workload) -> Iterator[Misfit]:
+    """Dims of a layout that the workload has, but not the tensor."""
+    tensors = {tensor.name: tensor for tensor in workload.tensors}
+    for place, name, dims in _layouts(arch):
+        for dim in dims if name in tensors else ():
+            if dim in workload.dims and dim not in tensors[name].dims:
+                own = ", ".join(own for own in workload.dims if own in tensors[name].dims)
+                yield place, dim, f"{name} has no {dim}; it has {own}"
 
 
 def _over(rule: FactorRule, size: int) -> bool:

@@ -90,6 +90,21 @@ def curve(axes: "Axes", number: int, label: str, x: list[int], y: list[float], *
     axes.plot(x, y, LINES[number], color=PALETTE[number], marker=marker, markersize=4, linewidth=1.4, label=label)
 
 
+def open_marks(axes: "Axes", number: int, label: str, marks: Sequence[tuple[float, int]]) -> None:
+    """Draw the figures of one source beside those of others, each at its line; where equal, they lie on each other."""
+    axes.plot(
+        [figure for figure, _ in marks],
+        [place for _, place in marks],
+        marker=MARKERS[number % len(MARKERS)],
+        color=PALETTE[number % len(PALETTE)],
+        markersize=6.5,
+        markerfacecolor="none",
+        markeredgewidth=1.3,
+        linestyle="none",
+        label=label,
+    )
+
+
 def share_axes(axes: "Axes", names: Sequence[str], title: str, label: str, most: float, *, named: bool) -> None:
     """A panel of shares up to `most`, a row for each name, the first on top; `named`: the names stand beside it."""
     axes.axvline(1, color="0.4", linewidth=0.8)

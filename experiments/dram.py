@@ -8,9 +8,9 @@ timings and simulated cycles with their sources.
 from typing import Any
 
 from chips.dram import TABLES, rows, stream_of
-from common import arguments, recorded, save, tell
-from ruby_map.mapper.report.pictures import MARKERS, PALETTE
+from common import arguments, open_marks, recorded, save, tell
 
+NEAR = 1.06
 TICKS = (1, 1.2, 1.5, 2, 3, 5, 8, 12)
 
 
@@ -28,21 +28,11 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     """Draw simulated cycles over ours of the reads, a line for each stream, a mark for each DRAM."""
     streams = sorted(result["streams"], key=lambda row: "one bank" in row["stream"])  # those far off last
     drams = list(dict.fromkeys(name for row in streams for name in row["cycles"]))
-    axes.axvspan(1 / 1.05, 1.05, color="0.9", linewidth=0)
+    axes.axvspan(1 / NEAR, NEAR, color="0.9", linewidth=0)
     axes.axvline(1, color="0.4", linewidth=0.8)
     for number, dram in enumerate(drams):
         marks = [(row["cycles"][dram]["R"], place) for place, row in enumerate(streams) if dram in row["cycles"]]
-        axes.plot(
-            [figure for figure, _ in marks],
-            [place for _, place in marks],
-            marker=MARKERS[number % len(MARKERS)],
-            color=PALETTE[number % len(PALETTE)],
-            markersize=6.5,
-            markerfacecolor="none",
-            markeredgewidth=1.3,
-            linestyle="none",
-            label=dram,
-        )
+        open_marks(axes, number, dram, marks)
     axes.set_yticks(range(len(streams)), [stream_of(row) for row in streams], fontsize=7)
     axes.set_ylim(len(streams) - 0.5, -0.5)
     axes.set_xscale("log")

@@ -11,8 +11,7 @@ from typing import Any
 
 from chips.component_tools import write_tools
 from chips.components import SOURCES, TABLES
-from common import arguments, recorded, save, tell
-from ruby_map.mapper.report.pictures import MARKERS, PALETTE
+from common import arguments, open_marks, recorded, save, tell
 
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 500)
 
@@ -39,17 +38,7 @@ def draw(result: dict[str, Any], axes: Any) -> None:
     axes.axvline(1, color="0.4", linewidth=0.8)
     for number, source in enumerate(SOURCES):
         marks = [(row["ratios"][source], place) for place, row in enumerate(rows) if source in row["ratios"]]
-        axes.plot(
-            [ratio for ratio, _ in marks],
-            [place for _, place in marks],
-            marker=MARKERS[number % len(MARKERS)],
-            color=PALETTE[number % len(PALETTE)],
-            markersize=6.5,
-            markerfacecolor="none",  # equal figures lie on each other
-            markeredgewidth=1.3,
-            linestyle="none",
-            label=source,
-        )
+        open_marks(axes, number, source, marks)
     axes.set_yticks(range(len(rows)), [row["component"] for row in rows], fontsize=8)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_xscale("log")

@@ -403,8 +403,8 @@ MUTANTS = [
     Mutant(
         "the checker counts words of a shared bandwidth twice",
         "mapper/certificate/checker/orders.py",
-        "            yield limit.of(reads, writes, rows).astype(float).sum(axis=1)\n",
-        "            yield limit.of(reads, writes, rows).astype(float).sum(axis=1) * (1 + (limit.kind == 'shared'))\n",
+        ".astype(float).sum(axis=1)\n",
+        ".astype(float).sum(axis=1) * (1 + (limit.kind == 'shared'))\n",
         ["certificate/test_checked_orders.py"],
     ),
     Mutant(

@@ -20,7 +20,6 @@ from .tables import Line, Row, Table, lines_of, ratio
 
 WORD_BYTES = 2
 TILE_BURSTS = 256  # of a tile in streams without an array
-MODES = {"R": "reads", "RW": "reads and writes"}
 STREAMS = {
     "sequential": "one line",
     "random": "runs of {} in random rows",

@@ -7,7 +7,7 @@ group.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from hashlib import blake2b
 from math import prod
 from typing import Any, override
@@ -115,19 +115,17 @@ class DimGroup:
     def active(self, charge: MovementCost) -> Floats:
         """Distinct words of an output at the level of a charge: sizes of its own dims, coordinates of the others. Of
         bursts and rows those of all its tiles."""
-        tensor, level = charge.tensor, charge.level
-        if charge.unit.box:
-            tiles = (self.words(charge, rank).sizes for rank in self.ranks(tensor))
-            irrelevant = (d for d in self.dims if self.workload.dims[d] not in tensor.dims)
-            columns = [*tiles, *(self.view(d, level, 0, level).number_at(0)[self.rows[d]] for d in irrelevant)]
-            return reduce(np.multiply, columns, np.ones(len(self)))
-        return self._product(
+        tensor, level, blocks = charge.tensor, charge.level, bool(charge.unit.box)
+        distinct = self._product(
             lambda d: (
-                np.full(len(self.tables[d].bounds), self.tables[d].size)
+                np.full(len(self.tables[d].bounds), 1 if blocks else self.tables[d].size)
                 if self.workload.dims[d] in tensor.dims
                 else self.view(d, level, 0, level).number_at(0)
             )
         )
+        for rank in self.ranks(tensor) if blocks else ():
+            distinct = distinct * self.words(charge, rank).sizes
+        return distinct
 
     def tile(self, tensor: Tensor, level: int) -> Floats:
         """Words of the largest tile along this group's ranks; of the whole tensor at level 0."""

@@ -168,7 +168,7 @@ def bandwidth_cycles(nest: NestAnalysis, counts: Counts) -> Numbers:
         storage = batch.arch.levels[levels[0]]
         cycles = xp.zeros(len(batch), dtype=counts.reads.dtype)
         for bandwidth in storage.bandwidths:
-            words = bandwidth.of(counts.origin_reads, counts.origin_writes, counts.origin_rows)
+            words = counts.limited(bandwidth)
             of_all = sum((words[:, level] for level in levels[1:]), words[:, levels[0]])
             cycles = xp.maximum(cycles, transfer_cycles(of_all, bandwidth.rate))
         columns += [cycles] * len(levels)

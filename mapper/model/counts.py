@@ -7,6 +7,7 @@ from typing import Self
 
 import numpy as np
 
+from ...arch import Bandwidth
 from ...workloads import Tensor
 from ..mapping import Bools, Ints, Mappings, Numbers, keeper_pairs
 from .figure_columns import FigureColumns
@@ -48,6 +49,13 @@ class Counts:
     def tile_words(self) -> Numbers:
         """The largest tile of one instance; 0 where bypassed. # (mapping, level, tensor)"""
         return self.tiles()
+
+    def limited(self, bandwidth: Bandwidth) -> Numbers:
+        """What a bandwidth limits at the busiest instance of each level. # (mapping, level)"""
+        if bandwidth.kind == "row":
+            return self.origin_rows
+        words: Numbers = bandwidth.of(self.origin_reads, self.origin_writes)
+        return words
 
     @property
     def origin_rows(self) -> Numbers:

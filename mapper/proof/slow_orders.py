@@ -169,10 +169,7 @@ class SlowOrders:
     def _own_point(self) -> Floats:
         """The point of the mapping's own order. # (coordinate,)"""
         counts, cycles = self.costs.counts, float(self.costs.cycles[0])
-        moved = [
-            flow.bandwidth.of(counts.origin_reads, counts.origin_writes, counts.origin_rows) for flow in self.flows
-        ]
-        words = [own[0, list(flow.levels)].sum() for own, flow in zip(moved, self.flows, strict=True)]
+        words = [counts.limited(flow.bandwidth)[0, list(flow.levels)].sum() for flow in self.flows]
         return np.array([float(self.costs.energy_pj[0]) - self.leak * cycles, *map(float, words)])
 
     def _level(self, level: int) -> _Level:

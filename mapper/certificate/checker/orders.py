@@ -248,10 +248,8 @@ class Orders:
 def _limited_words(problem: Problem, counts: Counts) -> Iterator[Floats]:
     """Add up what the levels of each memory move at its busiest instance, for each bandwidth. # (order,) each"""
     for memory in problem.memories:
-        every = counts.origin_reads, counts.origin_writes, counts.origin_rows
-        reads, writes, rows = (words[:, list(memory.levels)] for words in every)
         for limit in memory.storage.bandwidths:
-            yield limit.of(reads, writes, rows).astype(float).sum(axis=1)
+            yield counts.limited(limit)[:, list(memory.levels)].astype(float).sum(axis=1)
 
 
 def _with_bandwidths(problem: Problem, points: Floats, least_cycles: float, starts: float) -> tuple[Floats, Floats]:

@@ -29,13 +29,12 @@ def binding(arch: Architecture, costs: Costs, number: int = 0) -> tuple[Binding,
     cycles, counts = costs.cycles[number], costs.counts
     if counts.cycles[number] >= cycles:
         return ()
-    every = counts.origin_reads, counts.origin_writes, counts.origin_rows
-    reads, writes, rows = (words[number : number + 1] for words in every)
     return tuple(
         Binding(level.name, bandwidth)
         for place, level in enumerate(arch.levels)
         for bandwidth in level.bandwidths
-        if transfer_cycles(bandwidth.of(reads, writes, rows)[:, place], bandwidth.rate)[0] + counts.starts[number]
+        if transfer_cycles(counts.limited(bandwidth)[number : number + 1, place], bandwidth.rate)[0]
+        + counts.starts[number]
         >= cycles
     )
 

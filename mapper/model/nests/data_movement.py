@@ -100,9 +100,8 @@ class DataMovement:
     def words(self) -> Numbers:
         """Words moved. # (mapping,)"""
         nest = self.nest
-        sizes = nest.product(take_rows(rank.view.sizes, rank.row) for rank in self.ranks)
         contexts = nest.product(take_rows(view.times[self.child], nest.row(d)) for d, view in self.irrelevant)
-        total = sizes * contexts
+        total = self.distinct * contexts
         if self.child < self.nest.levels:  # MACs hold nothing between steps
             for level in range(self.child):
                 for d in self.nest.loops(level):

@@ -193,7 +193,7 @@ def test_recorded_deepbench():
 
 
 def test_recorded_array_sweep():
-    """At the optimum Ruby-S is on the frontier at every array, never above PFM; in short random searches it is not."""
+    """At the optimum Ruby-S is on the frontier at every array, never above PFM; in random searches it is not."""
     found, page = recorded("array_sweep"), (FOLDER.parent / "docs" / "reproduction.md").read_text()
     for row in module("array_sweep").report(found["networks"]):
         assert row in page
@@ -202,7 +202,9 @@ def test_recorded_array_sweep():
         assert sure == every
         proven = told["proven"]
         assert proven["on_frontier"]["ruby-s"] == [1.0] * len(found["arrays"])
-        assert proven["ruby_s_share_of_them"][0] >= 0.9 > told["in total"]["ruby_s_share_of_them"][0]
+        assert list(told["random"]) == ["in total", "per thread"]
+        assert proven["ruby_s_share_of_them"][0] >= 0.9
+        assert all(one["ruby_s_share_of_them"][0] < 0.6 for one in told["random"].values())
         assert min(one[0] for one in proven["saved_against"]["pfm"]["by_array"]) > -1e-9
     assert found["networks"]["resnet50"]["proven"]["saved_against"]["pfm"]["most"][0] > 0.5
 

@@ -506,6 +506,28 @@ MUTANTS = [
         ("search/test_innermost_loops.py",),
     ),
     Mutant(
+        "a layout that is a little better is passed over",
+        "mapper/proof/prove.py",
+        "Start(near, below=value)",
+        "Start(near, below=0.95 * value)",
+        ("exploration/test_layouts.py",),
+    ),
+    Mutant(
+        "layouts that nobody looked at have no bound",
+        "mapper/exploration/layouts.py",
+        "        if not self.waiting:\n            return inf",
+        "        if True:\n            return inf",
+        ("exploration/test_layouts.py",),
+    ),
+    Mutant(
+        "layouts are alike where their bursts are",
+        "mapper/exploration/layouts.py",
+        "    different = {level.blocks(workload, tensor): Layout()}",
+        "    level = replace(level, dram=replace(level.dram, row_bits=None))\n"
+        "    different = {level.blocks(workload, tensor): Layout()}",
+        ("exploration/test_layouts.py",),
+    ),
+    Mutant(
         "tiles that begin with a burst count it twice",
         "mapper/model/nests/blocked_ranks.py",
         "after - first + multiples - at_starts, 0)",

@@ -8,7 +8,8 @@ from ..exploration import StartMappings, level_names, why_faults
 from ..problem import OBJECTIVES, Charges
 from ..search.options import SearchOptions, read_patience
 from ..searchers import STRATEGIES, ignored_options
-from .ruby_map import BOUND, MapRequest
+from .ruby_map import MapRequest
+from .search_request import BOUND
 from .shared import energy_clashes
 from .timeloop_options import FileOptions
 
@@ -76,6 +77,11 @@ def _proof_faults(request: MapRequest, options: SearchOptions) -> list[Fault]:
     if request.why:
         faults += why_faults(options)
         faults += [option_fault("why", "needs a search; leave out --size")] if request.size else []
+    if request.layouts:
+        clashing = request.given.intersection(("size", "store", "transfer_only"))
+        faults += [
+            option_fault(option_name(name), "does not go with --layouts: leave one out") for name in sorted(clashing)
+        ]
     return faults
 
 
@@ -104,7 +110,7 @@ def costs(request: MapRequest) -> Charges:
 
 
 def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:
-    """Search for delay; objectives that were `chosen` may be no others."""
+    """Search for delay; objectives that were `chosen` may be no clashing."""
     faults += energy_clashes(given)
     if not chosen and options.cost_model is None:  # whose answers are minimised otherwise
         options = replace(options, objective="delay")

@@ -9,7 +9,8 @@ from ..runtime import NAME as CHECKPOINT
 from ..runtime import folder_faults, print_result
 from .guard import FOUND, echo_json
 from .map_options import clashes
-from .ruby_map import NAME, MapRequest
+from .ruby_map import MapRequest
+from .search_request import NAME
 
 # what a graph takes of the options of ruby-map
 TAKEN = frozenset(("arch", "workload", "graph", "as_json", "out", "more", "template", "ignore_sparsity"))

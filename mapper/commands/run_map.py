@@ -1,7 +1,6 @@
 """`ruby-map ARCH WORKLOAD` searches a mapspace and prints the best mapping with its costs."""
 
 import os
-import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from ...arch import Architecture
 from ...energy import EnergyTable, no_energies
 from ...workloads import Fault, InputError, Network, Workload, collect, option_fault, unknown_choice
 from ...workloads.outputs import OutputFile, note_input
-from ..bounds import engine
 from ..certificate import is_certificate
 from ..exploration import (
     Request,
@@ -22,30 +20,31 @@ from ..exploration import (
     layers_of,
     load,
     one_layer_faults,
-    plan_faults,
+    study_faults,
     why,
 )
 from ..exploration.transforms import chosen, transformed
 from ..mapspace import PRESETS
 from ..problem import Problem, identity
-from ..report import NetworkResult, Result, result_json, write_folder, write_proof
+from ..report import NetworkResult, Result, result_json, write_proof
 from ..runtime import NAME as CHECKPOINT
 from ..runtime import Checkpoint, folder_faults, print_message, print_result
 from ..search.cost_model import ANSWERED
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, option_faults
 from ..store import Store, store_faults
+from .after_search import interrupted_text, keep_folder, time_line
 from .changes import machine_as
 from .choices import FUSE
-from .entry import BEGAN
 from .guard import BAD_INPUT, FOUND, INTERRUPTED, MODEL_FAILED, NOTHING_VALID, echo_json
 from .map_options import clashes, costs, search_options, start_mappings
 from .print_sizes import print_sizes
 from .progress import progress, steps
-from .ruby_map import NAME, MapRequest
+from .ruby_map import MapRequest
 from .run_group import TAKEN, search_group
 from .run_pipeline import TAKEN as TAKEN_BY_PIPELINES
 from .run_pipeline import missing_faults, search_pipeline
+from .search_request import NAME
 from .timeloop_options import FileOptions, energies, file_options
 
 OTHERS = {"import": "MODEL.onnx", "model": "ARCH WORKLOAD MAPPING", "energy": "ARCH", "sweep": "SWEEP.yaml"}
@@ -89,7 +88,7 @@ class Job:
         study = Study.of(
             changed, lambda layer: Problem(machine, layer, table, charges, goal), mapspace, distinct, options
         )
-        if faults := plan_faults(study, _of_plans(request)):
+        if faults := study_faults(study, _beside_layers(request)):
             raise InputError(faults)
         without = request.quick or request.transfer_only or options.bound is not None
         return cls(request, work, study, tuple(files.notes), start, "" if without else files.without_proof)
@@ -103,7 +102,7 @@ class Job:
             with progress(request.log, len(self.study.groups), request.budget) as (show, show_plans):
                 given = Request(progress=show, checkpoint=checkpoint, store=store, start_from=self.start)
                 given |= Request(transfer_only=request.transfer_only, plan_progress=show_plans)
-                given |= _of_plans(request)
+                given |= _beside_layers(request)
                 result = explored(self.study, given)
             if request.why and isinstance(result, Result) and result.found and not result.statistics.interrupted:
                 with steps(request.log, "changes") as tell_steps:
@@ -123,13 +122,13 @@ class Job:
         collect(faults, lambda: self._print(result))
         printed = not faults
         if checkpoint and (any_found or not interrupted):
-            collect(faults, lambda: _keep(result, any_found, checkpoint))
+            collect(faults, lambda: keep_folder(result, any_found, checkpoint))
         if printed and not self.request.as_json:
-            collect(faults, lambda: print_result(_time()))
+            collect(faults, lambda: print_result(time_line()))
         if why := collect(faults, prove):
             print_message(why)
         if interrupted:
-            print_message(_interrupted(result, any_found, checkpoint))
+            print_message(interrupted_text(result, any_found, checkpoint))
         failure = result.answer.failure if isinstance(result, Result) and result.answer else ""
         if failure:
             print_message(failure)
@@ -155,8 +154,7 @@ class Job:
         problem |= {"mapspace": study.mapspace, "pad": False, "distinct": study.distinct}
         problem |= dict.fromkeys(chosen(**vars(self.request)), True)
         problem |= {"costs": first.charges}
-        if self.request.transfer_only:
-            problem |= {"transfer_only": True}
+        problem |= {name: True for name in ("transfer_only", "layouts") if getattr(self.request, name)}
         if self.start:
             problem |= {"start_from": self.start.fingerprint(folder)}
         if self.request.store:
@@ -218,9 +216,11 @@ def _status(result: Result | NetworkResult, request: MapRequest) -> int:
     return INTERRUPTED if interrupted else NOTHING_VALID
 
 
-def _of_plans(request: MapRequest) -> Request:
+def _beside_layers(request: MapRequest) -> Request:
+    """What is searched beside the mappings of layers: plans, layouts."""
     fuse = Request(fuse=request.fuse) if "fuse" in request.given else Request()
-    return fuse | Request(deadline=request.deadline, energy_limit=request.energy_limit)
+    limits = Request(deadline=request.deadline, energy_limit=request.energy_limit)
+    return fuse | limits | Request(layouts=request.layouts)
 
 
 def _option_faults(request: MapRequest, options: SearchOptions, mapspace: str) -> list[Fault]:
@@ -271,28 +271,3 @@ def _table(arch: Architecture, request: MapRequest) -> EnergyTable:
     if request.no_energy:
         return no_energies(arch)
     return energies(arch, request.arch, request.more, request.ert, request.art, request.energy)
-
-
-def _time() -> str:
-    """The seconds since the command began: reading, proofs and pictures included, which the search line leaves out."""
-    bounds = "compiled" if engine() == "compiled" else "computed by NumPy"
-    return f"time         {time.monotonic() - BEGAN:.2f} s from start to end, bounds {bounds}"
-
-
-def _keep(result: Result | NetworkResult, any_found: bool, checkpoint: Checkpoint) -> None:
-    """Write the folder, where some layer has a mapping; after a search without one, remove the checkpoint instead."""
-    checkpoint.check_place()
-    if any_found:
-        write_folder(result, checkpoint.path.parent)
-    else:
-        checkpoint.discard()
-        print_message(f"{checkpoint.path.parent}: not written, as there is no mapping")
-
-
-def _interrupted(result: Result | NetworkResult, any_found: bool, checkpoint: Checkpoint | None) -> str:
-    """Format the message after Ctrl-C: what is shown, and how to go on."""
-    shown = "the best so far" if any_found else "nothing found yet"
-    if len(result.layers) + result.missing > 1 and not result.found:
-        number = sum(layer.found for layer, _ in result.layers)
-        shown = f"the best so far of {number} of {len(result.layers) + result.missing} layers" if any_found else shown
-    return f"interrupted: {shown}" + ("; the same command with --resume goes on from here" if checkpoint else "")

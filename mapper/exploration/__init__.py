@@ -1,6 +1,6 @@
 """Explores a layer or a network: from two inputs to a result."""
 
-from .api import FUSE, Request, evaluate, explore, explored, one_layer_faults, plan_faults
+from .api import FUSE, Request, evaluate, explore, explored, one_layer_faults, study_faults
 from .diagnose import exceeded_limits
 from .draw_valid import draw_valid
 from .group import GroupProgress, explore_group, group_faults
@@ -40,8 +40,8 @@ __all__ = [
     "load_without_machine",
     "exceeded_limits",
     "one_layer_faults",
-    "plan_faults",
     "plan_document",
+    "study_faults",
     "why",
     "why_faults",
 ]

@@ -34,6 +34,7 @@ from .diagnose import exceeded_limits
 from .inputs import Spec, load
 from .layer import Progress
 from .layers import Layers
+from .layouts import layouts_faults, with_layouts
 from .mappings import mapping_of
 from .neighbours import ONE_LAYER
 from .network import chosen_for_network
@@ -67,6 +68,7 @@ class Request(TypedDict, total=False):
     deadline: float | None  # a plan has at most so many cycles
     energy_limit: float | None  # a plan has at most so much energy, in pJ
     plan_progress: Tell | None  # called after each step of the search of plans
+    layouts: bool  # choose the layouts of tensors in a DRAM that the machine's file does not give (layouts.py)
 
 
 def explore(
@@ -87,7 +89,7 @@ def explore(
     if given and isinstance(options, SearchOptions):
         options = replace(options, **given)
     study = _study(arch, workload, mapspace, options, request)
-    if faults := plan_faults(study, request):
+    if faults := study_faults(study, request):
         raise InputError(faults)
     return explored(study, request)
 
@@ -121,7 +123,7 @@ def explored(study: Study, request: Request) -> Result | NetworkResult:
         raise KeyboardInterrupt  # Ctrl-C came before the first result
     result = study.result(held.with_origins(results) if held else results)
     if isinstance(result, Result):
-        return result
+        return with_layouts(study, result, request.get("progress")) if request.get("layouts") else result
     if why_not is not None:
         return replace(result, no_plan=why_not, plans_untried="fuse" not in request and not why_no_plan(study))
     tell = request.get("plan_progress")
@@ -153,7 +155,17 @@ def _sorted(keywords: Mapping[str, Any]) -> tuple[Request, dict[str, Any]]:
     return cast(Request, request), {name: value for name, value in keywords.items() if name in own}
 
 
-def plan_faults(study: Study, request: Request) -> list[Fault]:
+def study_faults(study: Study, request: Request) -> list[Fault]:
+    """List what of a request does not go with a study: of plans, of layouts."""
+    faults = _plan_faults(study, request)
+    if request.get("layouts"):
+        faults += layouts_faults(study)
+        clashing = [name for name in ("store", "transfer_only") if request.get(name)]
+        faults += [option_fault(name.replace("_", "-"), "is of one layout: leave out layouts") for name in clashing]
+    return faults
+
+
+def _plan_faults(study: Study, request: Request) -> list[Fault]:
     """List what is wrong with the limits of a plan, or why there is no plan that could keep them."""
     limits = {"deadline": request.get("deadline"), "energy_limit": request.get("energy_limit")}
     given = {name.replace("_", "-"): limit for name, limit in limits.items() if limit is not None}

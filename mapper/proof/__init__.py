@@ -3,13 +3,14 @@
 from .auto import Auto
 from .best_orders import best_orders
 from .certify import certified_mapping
-from .prove import Proof, least_sum, lower_bound, prove_sum
+from .prove import Proof, least_below, least_sum, lower_bound, prove_sum
 
 __all__ = [
     "Auto",
     "Proof",
     "best_orders",
     "certified_mapping",
+    "least_below",
     "least_sum",
     "lower_bound",
     "prove_sum",

@@ -80,6 +80,13 @@ class BestIncumbent:
     # the mapping, its value by each objective, by those of the limits and these: a single attribute, as Ctrl-C may come
     _best: tuple[MappingBatch | None, tuple[float, ...], tuple[float, ...]] = (None, (np.inf,), (np.inf,))
 
+    @classmethod
+    def below(
+        cls, value: float, objectives: tuple[Objective, ...], limits: tuple[ObjectiveLimit, ...] = ()
+    ) -> "BestIncumbent":
+        """Make one without a mapping: what is offered has to be below `value` by the first objective."""
+        return cls(objectives, limits, (None, (value,), (value,)))
+
     def to_beat(self) -> "BestIncumbent":
         """Copy it without its mapping: what is offered has to be better."""
         return BestIncumbent(self.objectives, self.limits, (None, *self._best[1:]))

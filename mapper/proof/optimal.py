@@ -6,7 +6,6 @@ over no better mapping. Stopped early, as effort or time is used up or by Ctrl-C
 bounds proven so far.
 """
 
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -57,6 +56,7 @@ class Start:
     given: MappingBatch | None = None
     stages: tuple[StageProof, ...] = ()
     root_only: bool = False  # bound the mapspace as a whole and no more
+    below: float = np.inf  # only mappings below it by the objective are of use, whether there is one or not
 
 
 class Optimal:
@@ -66,7 +66,7 @@ class Optimal:
         self.task, self.observers, self.start = task, observers, start or Start()
         self.recorder = Recorder(Stop(None, time_limit=task.options.limits.seconds, effort=task.options.limits))
         self.effort = EffortUsed(task.options.limits, self.recorder)
-        self.leaves = LeafEvaluator(task, _incumbents(task, self.start.stages), self.recorder, self.effort.late)
+        self.leaves = LeafEvaluator(task, _incumbents(task, self.start), self.recorder, self.effort.late)
         self.front_search: FrontSearch | None = None
         if isinstance(self.incumbents, FrontIncumbents):
             self.front_search = FrontSearch(self.leaves, self.incumbents)
@@ -265,11 +265,11 @@ class Optimal:
         return self.statistics.seconds
 
 
-def _incumbents(task: Task, stages: Sequence[StageProof]) -> Incumbents:
-    objectives = task.goal.minimised
+def _incumbents(task: Task, start: Start) -> Incumbents:
+    objectives, stages = task.goal.minimised, start.stages
     if task.goal.front:
         return FrontIncumbents(objectives)
     limits = tuple(
         ObjectiveLimit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
     )
-    return BestIncumbent(objectives[len(stages) :], limits)
+    return BestIncumbent.below(start.below, objectives[len(stages) :], limits)

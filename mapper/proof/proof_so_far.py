@@ -92,7 +92,7 @@ class ProofSoFar:
             self.counted = False
         outcome, least = self.outcome_so_far, self.incumbents.least
         evidence = replace(outcome.evidence, coverage=coverage)
-        if outcome.best is None:
+        if least == np.inf:
             return replace(outcome, evidence=evidence)
         if isinstance(self.incumbents, FrontIncumbents):
             corners, pending = self._corners(self.incumbents)
@@ -102,7 +102,7 @@ class ProofSoFar:
             pending = min(self.choices.least, self.leaves.unresolved) if self.counted else self._ideal_value
         lower = min(least, max(pending, self._ideal_value, evidence.lower_bound or 0.0))
         evidence = replace(evidence, lower_bound=lower, optimal=lower >= least * (1 - ROUNDING))
-        if self.task.options.certify:
+        if self.task.options.certify and outcome.best is not None:
             evidence = replace(evidence, certificate=self._certificate(outcome.best, pending))
         return replace(outcome, evidence=evidence)
 

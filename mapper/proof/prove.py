@@ -77,6 +77,15 @@ def lower_bound(task: Task, best: MappingBatch, observers: Observers) -> Outcome
     return Stages(replace(task.towards(front=()), options=options), observers, best, root_only=seconds == 0).run()
 
 
+def least_below(task: Task, value: float, near: MappingBatch, observers: Observers) -> Outcome:
+    """Find and prove the best mapping, if one is below `value` by the only objective; `near` is a valid mapping.
+
+    Else the outcome has no mapping, and its lower bound is `value`, or what of it is proven. It has no certificate.
+    """
+    task = replace(task, options=replace(task.options, certify=False))
+    return Optimal(task, observers, Start(near, below=value)).run()
+
+
 def least_sum(task: Task, slope: float, best: MappingBatch, observers: Observers) -> Outcome:
     """Prove the least energy + `slope` x cycles, in pJ, from a mapping near the best, with no certificate."""
     options = replace(task.options, certify=False)

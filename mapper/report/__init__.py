@@ -6,6 +6,7 @@ from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
+from .layouts import Layout, Layouts
 from .network_result import NetworkResult
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
@@ -19,6 +20,8 @@ from .why import Neighbour, Why
 __all__ = [
     "Drawing",
     "Json",
+    "Layout",
+    "Layouts",
     "Neighbour",
     "NetworkResult",
     "Renderer",

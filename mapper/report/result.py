@@ -19,6 +19,7 @@ from .answer import answer_text
 from .described import ProblemResult, Searched
 from .front import front_table
 from .layered import Layered
+from .layouts import Layouts
 from .loop_nest import loop_nest
 from .show import Printable
 from .transformed import searched_space
@@ -41,6 +42,7 @@ class Result(ProblemResult, Proven, Printable, Layered["Result"]):
     sums: tuple[LeastSum, ...] = ()  # proven for the network's EDP
     alone: float | None = None  # the objective of a better mapping, where this one was chosen for its network
     answer: Answer | None = None  # of the cost model, where one was asked
+    layouts: Layouts | None = None  # those that were searched, where asked for
     why: Why | None = None  # what holds the best mapping back, where asked for
     known: StoreHistory | None = None  # where the mapping comes from, where a store was asked
 
@@ -211,13 +213,14 @@ def _report(result: Result) -> list[str | tables.TextTable]:
     if result.statistics.evaluated:
         parts.append(tables.search_line(result.statistics))
     parts += [str(result.known)] if result.known and result.found else []
+    parts += [result.layouts.text(str(result.objective))] if result.layouts else []
     return [*parts, *_proven(result), *([] if result.why is None else [str(result.why)])]
 
 
 def _proven(result: Result) -> list[str | tables.TextTable]:
     """What is proven of the mapping and of the front."""
     parts: list[str | tables.TextTable] = []
-    space = searched_space(result.mapspace, result.workload)
+    space = searched_space(result.mapspace, result.workload) + (result.layouts.of_all if result.layouts else "")
     if result.gap is not None:
         if result.before is not None:
             parts.append(proof.found_line(*result.before))

@@ -74,9 +74,14 @@ def _layer_json(result: Result) -> Json:
         whole |= _proof_json(result) | _layer_proof_json(result)
     if result.proof is not None:
         whole |= proof.front_proof_json(result.front, result.proof)
-    if result.why is not None:
-        whole |= {"why": why_json(result.why)}
+    whole |= _asked_json(result)
     return whole | ({} if result.found and not result.hint else {"hint": result.hint})
+
+
+def _asked_json(result: Result) -> Json:
+    """What was searched beside the mapping, where it was asked for: layouts, and what holds it back."""
+    layouts: Json = {} if result.layouts is None else {"layouts": result.layouts.json()}
+    return layouts | ({} if result.why is None else {"why": why_json(result.why)})
 
 
 def why_json(why: Why) -> list[Json]:

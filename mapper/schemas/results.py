@@ -13,6 +13,7 @@ from .values import (
     Entry,
     Ideal,
     Interconnect,
+    LayoutChoice,
     LevelFigures,
     Number,
     Output,
@@ -157,6 +158,8 @@ class Layer(Totals):
     """The largest share by which a mapping of it may be lower."""
     front_proof: list[MemberProof] | None = None
     """What is proven of each of its mappings."""
+    layouts: LayoutChoice | None = None
+    """The layout of a DRAM that was chosen with the mapping."""
     why: list[Change] | None = None
     """What holds the mapping back."""
     hint: str | None = None

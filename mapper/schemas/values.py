@@ -223,6 +223,19 @@ class Answered(Output):
     """Why it ended the search."""
 
 
+class LayoutChoice(Output):
+    """A layout that was chosen with the mapping; what is proven is about all of them."""
+
+    layout: dict[str, list[str]]
+    """Of each tensor that has one, the dims whose ranks lie innermost, as a section `dram` has them."""
+    number: Count
+    """Layouts that differ."""
+    searched: Count
+    """Of them, those searched."""
+    given: Amount
+    """The objective of the best mapping found in the layout of the machine's file."""
+
+
 class Change(Output):
     """A change of the machine or the mapspace, and the best mapping then."""
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from joblib import wrap_non_picklable_objects
+from ruby_map.mapper.commands import after_search, run_map
 from ruby_map.mapper.commands import ruby_energy as command_energy
 from ruby_map.mapper.commands import ruby_import as command_import
 from ruby_map.mapper.commands import ruby_map as command_map
 from ruby_map.mapper.commands import ruby_model as command_model
 from ruby_map.mapper.commands import ruby_sweep as command_sweep
-from ruby_map.mapper.commands import run_map
 from ruby_map.mapper.exploration import explored
 from ruby_map.mapper.runtime import checkpoint, signals
 from ruby_map.mapper.runtime.parallel import in_order
@@ -236,7 +236,7 @@ def test_truncated_state_is_one_fault_and_left_alone(runs, tmp_path, name, size)
 @pytest.mark.parametrize("name", [MAP, SWEEPS])
 def test_flipped_bytes_never_change_an_answer(runs, tmp_path, monkeypatch, name):
     """A byte anywhere: a fault, or the very answer of before where the byte means nothing."""
-    monkeypatch.setattr(run_map, "write_folder", lambda *_: None)  # pictures take half a second
+    monkeypatch.setattr(after_search, "write_folder", lambda *_: None)  # pictures take half a second
     monkeypatch.setattr(sweep_output, "write_outputs", lambda *_: None)
     rng = np.random.default_rng(None if DEEP else 0)
     whole = np.frombuffer((runs[0] / name / name).read_bytes(), np.uint8)

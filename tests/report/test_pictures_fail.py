@@ -86,11 +86,11 @@ def test_a_picture_that_cannot_be_drawn_is_a_warning(place, monkeypatch, error):
 
 def test_the_result_is_printed_before_pictures_are_drawn(place, monkeypatch):
     """So that whatever becomes of them, it has been seen."""
-    from ruby_map.mapper.commands import run_map
+    from ruby_map.mapper.commands import after_search, run_map
 
     order = []
     monkeypatch.setattr(run_map, "print_result", lambda text, nl=True: order.append("printed"))
-    monkeypatch.setattr(run_map, "write_folder", lambda *_: order.append("written"))
+    monkeypatch.setattr(after_search, "write_folder", lambda *_: order.append("written"))
     run(ruby_map, "toy_6pe_linear", "layer.yaml", "--search", "random", "--samples", "200", "--out", "found")
     assert order[:2] == ["printed", "written"]
 

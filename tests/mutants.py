@@ -515,7 +515,7 @@ MUTANTS = [
     Mutant(
         "layouts that nobody looked at have no bound",
         "mapper/exploration/layouts.py",
-        "        if not self.waiting:\n            return inf",
+        "        if len(self.least) == self.number:\n            return inf",
         "        if True:\n            return inf",
         ("exploration/test_layouts.py",),
     ),

@@ -37,6 +37,8 @@ def layouts_faults(study: Study) -> list[Fault]:
         faults.append(option_fault("layouts", rule))
     if options.bound is not None:
         faults.append(option_fault("layouts", "has a bound already: leave --bound out"))
+    if options.budget:
+        faults.append(option_fault("layouts", "searches layout after layout: give --time-limit, for each of them"))
     if not isinstance(study.work, Workload):
         faults.append(option_fault("layouts", "is about one layer: name it, as NETWORK/LAYER"))
     elif study.arch.levels[0].dram is None:
@@ -54,7 +56,7 @@ def with_layouts(study: Study, result: Result, progress: Progress | None = None)
     mapping so far is best. Of each is proven that it has no better mapping, or its best is the best so far. Each has
     the effort and the time limit of the search. Ctrl-C ends it with what is known.
     """
-    if result.mapped is None or result.statistics.interrupted:
+    if result.mapped is None:  # what is valid does not depend on layouts
         return result
     search = Choice(study, result, progress)
     search.run()
@@ -97,13 +99,12 @@ class Choice:
     study: Study
     given: Result
     progress: Progress | None
-    best: Mapped = field(init=False)
-    layout: Layout = ()  # of the best mapping
+    best: tuple[Mapped, Layout] = field(init=False)  # in a single attribute, so that Ctrl-C cannot separate them
     least: list[float | None] = field(default_factory=list)  # the lower bound of each layout searched
 
     def __post_init__(self) -> None:
         assert self.given.mapped is not None
-        self.best, self.least = self.given.mapped, [self.given.lower_bound]
+        self.best, self.least = (self.given.mapped, ()), [self.given.lower_bound]
         arch, workload = self.given.arch, self.given.workload
         _, *self.waiting = _layouts(arch.levels[0], workload)
         self.number = 1 + len(self.waiting)
@@ -113,7 +114,7 @@ class Choice:
     @property
     def value(self) -> float:
         """The objective of the best mapping."""
-        return self.best.value(self.objective.name)
+        return self.best[0].value(self.objective.name)
 
     def run(self) -> None:
         """Search layout after layout, or until Ctrl-C."""
@@ -122,7 +123,8 @@ class Choice:
             while self.waiting and not self.statistics.interrupted:
                 if better:
                     self.waiting.sort(key=self._value_in)
-                better = self._search(self.waiting.pop(0))
+                better = self._search(self.waiting[0])
+                del self.waiting[0]
         except KeyboardInterrupt:  # between two of them
             self.statistics.stop(Ended.INTERRUPTED)
 
@@ -131,7 +133,7 @@ class Choice:
 
     def _moved(self, layout: Layout) -> MappingBatch:
         """Return the best mapping on the machine with another layout."""
-        own, before = self.best.batch.own(), self.given.arch.levels[0]
+        own, before = self.best[0].batch.own(), self.given.arch.levels[0]
         level = replace(own.arch.levels[0], dram=before.dram)
         arch = replace(own.arch, levels=(level, *own.arch.levels[1:]))
         return replace(own, arch=_of_machine(arch, layout))
@@ -147,18 +149,18 @@ class Choice:
         options = replace(options, time_limit=None if options.time_limit == inf else options.time_limit)
         task = study.task(0, study.space(0), options)
         outcome = least_below(task, self.value, self._moved(layout), Observers(self._tell))
-        self.least.append(outcome.lower_bound)
+        if outcome.best is not None:
+            better = Mapped.of(task.problem, outcome.best)
+            if better.value(self.objective.name) >= self.value:
+                raise InternalError("internal error: a layout's mapping is no better counted exactly; please report it")
+            self.best = better, layout
         self.statistics.add(outcome.statistics)
         self.statistics.seconds += outcome.statistics.seconds
         self.statistics.ended = tuple(dict.fromkeys((*self.statistics.ended, *outcome.statistics.ended)))
-        if outcome.best is None:
-            return False
-        better = Mapped.of(task.problem, outcome.best)
-        if better.value(self.objective.name) >= self.value:
-            raise InternalError("internal error: a layout's mapping is not better as counted exactly; please report it")
-        self.best, self.layout = better, layout
-        self.statistics.trace.append((self.statistics.evaluated, self.value))
-        return True
+        if outcome.best is not None:
+            self.statistics.trace.append((self.statistics.evaluated, self.value))
+        self.least.append(outcome.lower_bound)  # last: until then Ctrl-C leaves the layout open
+        return outcome.best is not None
 
     def _tell(self, recorder: Recorder) -> None:
         """Report how far the proof of a layout is."""
@@ -174,7 +176,8 @@ class Choice:
         assert self.given.search is not None
         proven = [bound for bound in self.least if bound is not None]
         lower = min(self.value, *proven, self._ideal_value) if len(proven) == len(self.least) else None
-        problem = self._problem(self.layout)
+        mapped, layout = self.best
+        problem = self._problem(layout)
         dram = problem.arch.levels[0].dram
         assert dram is not None
         layouts = Layouts(
@@ -185,12 +188,12 @@ class Choice:
         )
         search = replace(self.given.search, statistics=self.statistics)
         evidence = Evidence(lower, lower is not None and lower >= self.value * (1 - ROUNDING))
-        return replace(self.given, problem=problem, mapped=self.best, search=search, evidence=evidence, layouts=layouts)
+        return replace(self.given, problem=problem, mapped=mapped, search=search, evidence=evidence, layouts=layouts)
 
     @property
     def _ideal_value(self) -> float:
         """What no mapping is below in a layout not searched; inf where all are."""
-        if not self.waiting:
+        if len(self.least) == self.number:
             return inf
-        least = replace(self.given, problem=self._problem(self.waiting[0])).ideal
+        least = self.given.ideal  # it knows words and no bursts: that of any layout
         return float(self.objective.value(np.array([least.energy_pj]), np.array([least.cycles]))[0])

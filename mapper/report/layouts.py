@@ -25,7 +25,7 @@ class Layouts:
         """The line of a report."""
         chosen = ", ".join(f"{tensor}: [{', '.join(dims)}]" for tensor, dims in self.chosen)
         several = f"{self.number:,}" if self.searched == self.number else f"the {self.searched:,} searched"
-        before = f"with that of the file the {first_objective(objective).title} is {self.given:.5g}"
+        before = f"with that of the file the {first_objective(objective).title} found is {self.given:.5g}"
         return f"layout       {{{chosen}}}, the best of {several}, a rank of each tensor innermost; {before}"
 
     def json(self) -> Json:

@@ -136,7 +136,10 @@ def test_a_report_says_which_and_what_is_proven(ddr):
     }
     assert told["layout"]["Inputs"] == ["C", "K"]
     text = str(found)
-    assert f"the best of 12, a rank of each tensor innermost; with that of the file the EDP is {alone.edp:.5g}" in text
+    assert (
+        f"the best of 12, a rank of each tensor innermost; with that of the file the EDP found is {alone.edp:.5g}"
+        in text
+    )
     assert "proof        optimal: no mapping of ruby-s, in any of 12 layouts, has a lower EDP" in text
     again = evaluate(laid(ddr, tuple((name, tuple(dims)) for name, dims in told["layout"].items())), LAYER, found)
     assert again.edp == found.edp
@@ -182,6 +185,41 @@ def test_nothing_is_claimed_of_layouts_that_nobody_looked_at(ddr, monkeypatch):
     assert not found.optimal
 
 
+@pytest.mark.parametrize("layouts_before", [0, 10])
+def test_a_layout_is_open_until_it_is_searched(ddr, monkeypatch, layouts_before):
+    """Ctrl-C while a search is made, of the last layout, too."""
+    made, space = [], Study.space
+
+    def stop(study, number):
+        made.append(number)
+        if len(made) == layouts_before + 2:  # the first is that of the file
+            raise KeyboardInterrupt
+        return space(study, number)
+
+    monkeypatch.setattr(Study, "space", stop)
+    found = explore(ddr, LAYER, options=PROOF, layouts=True)
+    assert (found.layouts.searched, found.layouts.number) == (layouts_before + 1, 12)
+    assert found.lower_bound == found.ideal.edp < found.edp
+    assert not found.optimal
+    assert found.statistics.interrupted
+
+
+def test_ctrl_c_in_the_layout_of_the_file(ddr):
+    """Nothing is said of others but that they were not searched."""
+    calls = []
+
+    def stop(_, recorder):
+        calls.append(recorder)
+        if len(calls) == 15:
+            raise KeyboardInterrupt
+
+    found = explore(ddr, LAYER, options=PROOF, layouts=True, progress=stop)
+    assert (found.layouts.searched, found.layouts.number) == (1, 12)
+    assert found.lower_bound is None or found.lower_bound <= found.ideal.edp
+    assert not found.optimal
+    assert found.statistics.interrupted
+
+
 def test_a_layout_left_open_leaves_the_proof_open(ddr):
     """What the effort leaves open of one layout is open of all."""
     found = explore(ddr, LAYER, options=replace(PROOF, effort="mappings=1000,steps=60000"), layouts=True)
@@ -199,6 +237,7 @@ def test_a_layout_left_open_leaves_the_proof_open(ddr):
         ({"front": "energy,delay"}, {}, ["is about the best by one objective; got edp with a front"]),
         ({"certify": True}, {}, ["a certificate is about one layout"]),
         ({"bound": 1.0}, {}, ["leave --bound out"]),
+        ({"budget": "2s", "strategy": "auto"}, {}, ["give --time-limit, for each of them"]),
         ({}, {"transfer_only": True, "start_from": "some"}, ["transfer-only: is of one layout: leave out layouts"]),
     ],
 )

@@ -1,6 +1,7 @@
 """How a memory that hands out bursts of words from rows behaves, and how tensors lie in it (docs/dram.md)."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import ceil
 
 from ..workloads import Tensor, Workload
@@ -37,6 +38,10 @@ class Dram:
             if any(term.dim == dim for term in tensor.ranks[r])
         ]  # fmt: skip
         return list(dict.fromkeys([*first, *reversed(every)]))
+
+    def laid(self, layout: Mapping[str, tuple[str, ...]]) -> "Dram":
+        """Return the same with these layouts, dims by tensor, in place of its own or beside them."""
+        return replace(self, layout=tuple(sorted({**dict(self.layout), **layout}.items())))
 
     def blocks(self, workload: Workload, tensor: Tensor, bits: int) -> Blocks:
         """The words of one burst: along the innermost rank as many as there are or fit, then along the next as fit;

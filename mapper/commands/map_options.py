@@ -110,7 +110,7 @@ def costs(request: MapRequest) -> Charges:
 
 
 def _for_delay(given: Collection[str], options: SearchOptions, chosen: bool, faults: list[Fault]) -> SearchOptions:
-    """Search for delay; objectives that were `chosen` may be no clashing."""
+    """Search for delay; objectives that were `chosen` may be no others."""
     faults += energy_clashes(given)
     if not chosen and options.cost_model is None:  # whose answers are minimised otherwise
         options = replace(options, objective="delay")

@@ -17,6 +17,7 @@ from ..runtime import InternalError
 from ..search import Observers, Recorder
 from ..search.outcome import Ended, Evidence
 from ..searchers import STRATEGIES, stop_rules
+from .diagnose import idle_hint
 from .layer import Progress
 from .time_slices import Study
 
@@ -63,10 +64,11 @@ def with_layouts(study: Study, result: Result, progress: Progress | None = None)
     return search.answer
 
 
-def _layouts(level: Storage, workload: Workload) -> list[Layout]:
-    """List all layouts, that of the file first."""
-    choices = [_choices(level, workload, tensor) for tensor in workload.tensors]
-    return [sum(chosen, ()) for chosen in product(*choices)]
+def _layouts(level: Storage, workload: Workload) -> list[Storage]:
+    """Return the level with every layout, that of the file first."""
+    assert level.dram is not None
+    choices = product(*(_choices(level, workload, tensor) for tensor in workload.tensors))
+    return [replace(level, dram=level.dram.laid(dict(sum(chosen, ())))) for chosen in choices]
 
 
 def _choices(level: Storage, workload: Workload, tensor: Tensor) -> list[Layout]:
@@ -77,19 +79,14 @@ def _choices(level: Storage, workload: Workload, tensor: Tensor) -> list[Layout]
     different = {level.blocks(workload, tensor): Layout()}
     for rank in reversed(tensor.ranks):
         own: Layout = ((tensor.name, (rank[0].dim,)),)
-        different.setdefault(_of_level(level, own).blocks(workload, tensor), own)
+        laid = replace(level, dram=level.dram.laid(dict(own)))
+        different.setdefault(laid.blocks(workload, tensor), own)
     return [*different.values()]
 
 
-def _of_level(level: Storage, layout: Layout) -> Storage:
-    """Return a level with a layout of more tensors."""
-    assert level.dram is not None
-    return replace(level, dram=replace(level.dram, layout=tuple(sorted((*level.dram.layout, *layout)))))
-
-
-def _of_machine(arch: Architecture, layout: Layout) -> Architecture:
-    """Return a machine with a layout of more tensors."""
-    return replace(arch, levels=(_of_level(arch.levels[0], layout), *arch.levels[1:]))
+def _with_dram(arch: Architecture, level: Storage) -> Architecture:
+    """Return a machine, which may have several levels for a memory, with the DRAM of `level`."""
+    return replace(arch, levels=(replace(arch.levels[0], dram=level.dram), *arch.levels[1:]))
 
 
 @dataclass(eq=False)
@@ -99,22 +96,20 @@ class Choice:
     study: Study
     given: Result
     progress: Progress | None
-    best: tuple[Mapped, Layout] = field(init=False)  # in a single attribute, so that Ctrl-C cannot separate them
-    least: list[float | None] = field(default_factory=list)  # the lower bound of each layout searched
+    best: Result = field(init=False)  # with its layout in its machine
+    least: list[float | None] = field(init=False)  # the lower bound of each layout searched
 
     def __post_init__(self) -> None:
-        assert self.given.mapped is not None
-        self.best, self.least = (self.given.mapped, ()), [self.given.lower_bound]
-        arch, workload = self.given.arch, self.given.workload
-        _, *self.waiting = _layouts(arch.levels[0], workload)
+        self.best, self.least = self.given, [self.given.lower_bound]
+        _, *self.waiting = _layouts(self.given.arch.levels[0], self.given.workload)
         self.number = 1 + len(self.waiting)
         self.objective = self.given.problem.goal.minimised[0]
         self.statistics = replace(self.given.statistics, invalid=dict(self.given.statistics.invalid))
 
-    @property
-    def value(self) -> float:
-        """The objective of the best mapping."""
-        return self.best[0].value(self.objective.name)
+    def _value(self, mapped: Mapped | None) -> float:
+        """The objective of a mapping."""
+        assert mapped is not None
+        return mapped.value(self.objective.name)
 
     def run(self) -> None:
         """Search layout after layout, or until Ctrl-C."""
@@ -128,37 +123,37 @@ class Choice:
         except KeyboardInterrupt:  # between two of them
             self.statistics.stop(Ended.INTERRUPTED)
 
-    def _problem(self, layout: Layout) -> Problem:
-        return replace(self.given.problem, arch=_of_machine(self.given.arch, layout))
+    def _moved(self, level: Storage) -> tuple[Problem, MappingBatch]:
+        """Return the problem with another layout, and the best mapping there."""
+        assert self.best.batch is not None
+        problem, batch = self.given.problem, self.best.batch.own()
+        return (
+            replace(problem, arch=_with_dram(problem.arch, level)),
+            replace(batch, arch=_with_dram(batch.arch, level)),
+        )
 
-    def _moved(self, layout: Layout) -> MappingBatch:
-        """Return the best mapping on the machine with another layout."""
-        own, before = self.best[0].batch.own(), self.given.arch.levels[0]
-        level = replace(own.arch.levels[0], dram=before.dram)
-        arch = replace(own.arch, levels=(level, *own.arch.levels[1:]))
-        return replace(own, arch=_of_machine(arch, layout))
-
-    def _value_in(self, layout: Layout) -> float:
+    def _value_in(self, level: Storage) -> float:
         """The objective of the best mapping in another layout."""
-        return Mapped.of(self._problem(layout), self._moved(layout)).value(self.objective.name)
+        return self._value(Mapped.of(*self._moved(level)))
 
-    def _search(self, layout: Layout) -> bool:
+    def _search(self, level: Storage) -> bool:
         """Prove that a layout has no better mapping, or take its best; return whether there is one."""
-        study = replace(self.study, problems=(self._problem(layout),), starts=(self._moved(layout),))
-        options = replace(study.options, effort=stop_rules(study.options).effort)
-        options = replace(options, time_limit=None if options.time_limit == inf else options.time_limit)
+        problem, near = self._moved(level)
+        study, stop, value = self.study, stop_rules(self.study.options), self._value(self.best.mapped)
+        study = replace(study, problems=(problem,), starts=(near,))
+        options = replace(study.options, effort=stop.effort, time_limit=stop.time_limit)
         task = study.task(0, study.space(0), options)
-        outcome = least_below(task, self.value, self._moved(layout), Observers(self._tell))
+        outcome = least_below(task, value, near, Observers(self._tell))
         if outcome.best is not None:
-            better = Mapped.of(task.problem, outcome.best)
-            if better.value(self.objective.name) >= self.value:
+            better = Mapped.of(problem, outcome.best)
+            if self._value(better) >= value:
                 raise InternalError("internal error: a layout's mapping is no better counted exactly; please report it")
-            self.best = better, layout
+            self.best = replace(self.given, problem=problem, mapped=better, hint=idle_hint(task.space, better))
         self.statistics.add(outcome.statistics)
         self.statistics.seconds += outcome.statistics.seconds
         self.statistics.ended = tuple(dict.fromkeys((*self.statistics.ended, *outcome.statistics.ended)))
         if outcome.best is not None:
-            self.statistics.trace.append((self.statistics.evaluated, self.value))
+            self.statistics.trace.append((self.statistics.evaluated, self._value(self.best.mapped)))
         self.least.append(outcome.lower_bound)  # last: until then Ctrl-C leaves the layout open
         return outcome.best is not None
 
@@ -172,23 +167,17 @@ class Choice:
     @property
     def answer(self) -> Result:
         """The best mapping with its layout, and what is proven of all layouts: of those not searched the ideal."""
-        assert self.given.mapped is not None
-        assert self.given.search is not None
-        proven = [bound for bound in self.least if bound is not None]
-        lower = min(self.value, *proven, self._ideal_value) if len(proven) == len(self.least) else None
-        mapped, layout = self.best
-        problem = self._problem(layout)
-        dram = problem.arch.levels[0].dram
+        dram, search = self.best.arch.levels[0].dram, self.best.search
         assert dram is not None
-        layouts = Layouts(
-            dram.layout,
-            self.number,
-            len(self.least),
-            self.given.mapped.value(self.objective.name),
+        assert search is not None
+        value, proven = self._value(self.best.mapped), [bound for bound in self.least if bound is not None]
+        lower = min(value, *proven, self._ideal_value) if len(proven) == len(self.least) else None
+        return replace(
+            self.best,
+            search=replace(search, statistics=self.statistics),
+            evidence=Evidence(lower, lower is not None and lower >= value * (1 - ROUNDING)),
+            layouts=Layouts(dram.layout, self.number, len(self.least), self._value(self.given.mapped)),
         )
-        search = replace(self.given.search, statistics=self.statistics)
-        evidence = Evidence(lower, lower is not None and lower >= self.value * (1 - ROUNDING))
-        return replace(self.given, problem=problem, mapped=mapped, search=search, evidence=evidence, layouts=layouts)
 
     @property
     def _ideal_value(self) -> float:

@@ -98,8 +98,7 @@ def _layouts(limits: _Limits) -> Iterator[Change]:
             for r in [r for r in order if limits.workload.length(tensor.ranks[r]) > 1][1:]:
                 first = [r, *(own for own in order if own != r)]
                 dims = tuple(dict.fromkeys(tensor.ranks[own][0].dim for own in first))
-                layout, rank = dict(level.dram.layout) | {tensor.name: dims}, " + ".join(map(str, tensor.ranks[r]))
-                dram = replace(level.dram, layout=tuple(sorted(layout.items())))
+                rank, dram = " + ".join(map(str, tensor.ranks[r])), level.dram.laid({tensor.name: dims})
                 yield _level(limits, i, f"{tensor.name} with {rank} innermost in {level.name}", dram=dram)
 
 

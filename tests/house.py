@@ -50,11 +50,15 @@ ROOMS: dict[str, set[str]] = {
         *("report", "fusion", "networks", "group_search", "plan_search"),
     },
     "comparison": {"runtime", "problem", "report"},
+    "designs": {"mapping", "problem"},
     "sweeps": {
         *("runtime", "mapping", "problem", "mapspace", "model", "search", "searchers", "report", "exploration"),
-        "comparison",
+        *("comparison", "designs"),
     },
-    "schemas": {"mapping", "problem", "mapspace", "certificate", "fusion", "networks", "searchers", "store", "sweeps"},
+    "schemas": {
+        *("mapping", "problem", "mapspace", "certificate", "fusion", "networks", "searchers", "store", "designs"),
+        "sweeps",
+    },
     "codegen": {"mapping", "calibration"},
     "commands": {
         *(

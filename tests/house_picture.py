@@ -33,6 +33,7 @@ CONTENTS = {
     "report": "results printed, tabulated, drawn, written",
     "exploration": "a layer or a network, from inputs to a result",
     "comparison": "folders of results read again, compared",
+    "designs": "sets of designs, and what comes next",
     "sweeps": "designs x workloads x mapspaces x seeds",
     "schemas": "every file and object, as JSON schemas",
     "commands": "what a user types",

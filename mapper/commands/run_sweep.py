@@ -4,10 +4,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 
 from ..runtime import print_message, print_result
-from ..sweeps import FAILED, Progress, SweepProgress, SweepResult, measures, sweep
+from ..sweeps import FAILED, OptimiseProgress, Progress, SweepProgress, SweepResult, gap_text, measures, sweep
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
 from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
@@ -37,6 +38,8 @@ def run(request: SweepRequest) -> int:
         return INTERRUPTED
     if result.count(FAILED):
         return POINTS_FAILED
+    if result.optimised is not None:
+        return FOUND if result.answer.any_design else NOTHING_VALID
     return NOTHING_VALID if result.count(NOTHING) else FOUND
 
 
@@ -49,7 +52,10 @@ def _tell(result: SweepResult, out: Path | None) -> None:
             print_message(f"{status}: {line}")
     if result.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
-        print_message(f"interrupted: {len(result.outcomes):,} of {result.plan.points:,} points done; {how}")
+        done = f"{len(result.outcomes):,} of {result.plan.points:,} points done"
+        if result.optimised is not None:
+            done = f"{result.answer.open:,} designs may still change the answer"
+        print_message(f"interrupted: {done}; {how}")
 
 
 def _reasons(result: SweepResult, status: str, out: Path | None) -> Iterator[str]:
@@ -73,7 +79,7 @@ def _progress(log: bool) -> Iterator[Progress | None]:
     """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
     pace = _Pace()
     if log:
-        yield lambda step: write_line(f"{pace.line(step)}; {_point_line(step)}")
+        yield lambda step: write_line(pace.line(step, whole=True))
         return
     with live_line("reading") as show:
         yield None if show is None else lambda step: show([Part(pace.line(step))])
@@ -85,13 +91,27 @@ class _Pace:
     def __init__(self) -> None:
         self.began, self.before = time.monotonic(), -1
 
-    def line(self, step: SweepProgress) -> str:
+    def line(self, step: SweepProgress | OptimiseProgress, *, whole: bool = False) -> str:
+        """Format how far the sweep is; `whole`: with the point that is done."""
+        if isinstance(step, OptimiseProgress):
+            return _designer_line(step)
+        return f"{self._points(step)}; {_point_line(step)}" if whole else self._points(step)
+
+    def _points(self, step: SweepProgress) -> str:
         """Format how many points are done, how many failed, and the seconds left."""
         if self.before < 0:
             self.before = step.done - 1  # by earlier runs
         remaining = (step.points - step.done) * (time.monotonic() - self.began) / (step.done - self.before)
         bad = f", {step.failed:,} failed" if step.failed else ""
         return f"{step.done:,} of {step.points:,} points{bad}, about {remaining:,.0f} s left"
+
+
+def _designer_line(step: OptimiseProgress) -> str:
+    """Format how far a designer is."""
+    best = "no design yet"
+    if step.best < inf:
+        best = f"best {step.best:.5g}, {gap_text(max(0.0, 1 - step.least / step.best))}"
+    return f"{step.proofs:,} proofs, {step.open:,} of {step.candidates:,} designs open, {best}"
 
 
 def _point_line(step: SweepProgress) -> str:

@@ -5,7 +5,7 @@ from .effort import EFFORTS, STEPS_A_SECOND, Effort, effort_text, read_effort
 from .goal import COST_MODEL, EXACT, Goal
 from .identity import fingerprint, identity
 from .objectives import OBJECTIVES, ROUNDING, Objective, Point, WeightedSum, at_most, first_objective
-from .plain import Json
+from .plain import Json, digest, plain
 from .problem import Problem
 
 __all__ = [
@@ -24,9 +24,11 @@ __all__ = [
     "STEPS_A_SECOND",
     "WeightedSum",
     "at_most",
+    "digest",
     "effort_text",
     "fingerprint",
     "first_objective",
     "identity",
+    "plain",
     "read_effort",
 ]

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 
 from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
+from ..designs import RESULTS
 from ..fusion.plans import FIGURES, PlanFile
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..networks import NetworkPlanFile
 from ..problem import OBJECTIVES
 from ..searchers import STRATEGIES
-from ..sweeps import AXES, SweepFile
+from ..sweeps import DESIGNERS, SweepFile
 
 SWEEP = {
     "SweepFile.name": "The sweep's name; else that of the file.",
@@ -23,7 +24,14 @@ SWEEP = {
     "SweepFile.search": "The options of ruby-map.",
     "SweepFile.energy": "Where energies come from, and what is charged beside the actions.",
     "SweepFile.transfer": "Whether a point takes the mapping of another design where that is better.",
-    "SweepFile.pareto": "Two or three axes of the frontier.",
+    "SweepFile.designer": "Who chooses what is searched: grid, all points; branch-and-bound, as few as a proof needs.",
+    "SweepFile.minimize": "An expression of results: edp, energy * area_mm2. The best design is then searched for.",
+    "SweepFile.subject_to": "Limits of designs: area_mm2 <= 4, tokens_per_s >= 30.",
+    "SweepFile.weights": "By workload: what its results count in an expression; 1 where it is left out.",
+    "SweepFile.gap": "The share of a figure that need not be proven.",
+    "SweepFile.proofs": "Proofs of layers at most, about.",
+    "SweepFile.side_by_side": "Sets of designs that are divided at a time.",
+    "SweepFile.pareto": "Two or three axes of the frontier; expressions where the designer is not grid.",
     "SweepFile.limit": "Points at most: whole designs, drawn at random.",
     "SearchSection.strategy": "The search.",
     "SearchSection.victory": "Valid mappings in a row without an improvement that end it.",
@@ -104,7 +112,9 @@ def sweep_schema() -> Schema:
     schema = schema_of(SweepFile, "A sweep of ruby-map", SWEEP, {"str": {"type": ["string", "number"]}})
     keys, search = schema["properties"], schema["$defs"]["SearchSection"]["properties"]
     keys["mapspaces"]["items"] = {"enum": [f"{name}{end}" for name in PRESETS for end in ("", "+pad", "+im2col")]}
-    keys["pareto"]["items"] = {"enum": list(AXES)}
+    keys["pareto"]["examples"] = [["area", "edp"]]
+    keys["designer"]["examples"] = list(DESIGNERS)
+    keys["minimize"]["examples"] = list(RESULTS)
     keys["objective"]["examples"] = [*OBJECTIVES, "delay,energy"]
     search["strategy"]["enum"] = list(STRATEGIES)
     many = {"type": "array", "items": {"not": {"type": ["null", "object"]}}, "minItems": 1}

@@ -93,6 +93,69 @@ class Pareto(Output):
     """By workload."""
 
 
+class Bounded(Output):
+    """The objective of mappings on a workload."""
+
+    value: Number
+    """Of the best mapping known."""
+    lower_bound: Number
+    """No mapping is below it."""
+
+
+class Design(Output):
+    """A design of an answer."""
+
+    design: Count
+    """Its number."""
+    parameters: dict[str, Any]
+    """The values of its parameters."""
+    mapspace: str
+    """Its mapspace."""
+    lower_bound: Number
+    """Of the best: no design is below it. Of a design of a frontier: none of its mappings is, on the first axis that
+    mappings decide."""
+    gap: Amount
+    """The share by which the figure may be lower."""
+
+
+class Best(Design):
+    """The best design."""
+
+    value: Number
+    """What is minimised."""
+    workloads: dict[str, Bounded]
+    """By workload."""
+
+
+class Member(Design):
+    """A design of a frontier."""
+
+    values: dict[str, Number]
+    """By axis."""
+
+
+class Proofs(Output):
+    """How many proofs an answer took."""
+
+    made: Count
+    """Of designs and of sets of designs."""
+    of: Count
+    """As many as all designs have that keep the limits that a design alone decides."""
+
+
+class Designs(Output):
+    """What became of the designs."""
+
+    searched: Count
+    """By themselves."""
+    open: Count
+    """They may still change the answer."""
+    within_limits: Count
+    """They can be made, and keep the limits that a design alone decides."""
+    of: Count
+    """All."""
+
+
 class Summary(Output):
     """The object of `ruby-sweep --json`."""
 
@@ -110,6 +173,14 @@ class Summary(Output):
     """Points that an interrupted sweep did not reach."""
     pareto: Pareto
     """The frontiers."""
+    best: Best | None
+    """The best design by what is minimised; null where no design keeps all limits, or nothing is minimised."""
+    frontier: list[Member]
+    """Where a designer was asked for a frontier: its designs, by the first axis."""
+    proofs: Proofs
+    """Proofs of layers."""
+    designs: Designs
+    """Designs, each with each mapspace."""
 
 
 class Point(Output):

@@ -3,21 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import BeforeValidator, Field
 
 from ...arch import arch_documents, with_base
 from ...workloads import (
     Document,
     Fault,
-    FloatExpr,
     InputError,
-    IntExpr,
     Keys,
     Network,
-    Section,
     Workload,
     check,
     collect,
@@ -26,49 +22,17 @@ from ...workloads import (
     near,
     read_yaml,
 )
+from ..designs import fields, read_groups
 from ..exploration.transforms import TRANSFORMATIONS
 from ..mapspace import PRESETS
 from ..search.options import SearchOptions, read_patience
 from ..searchers import ignored_options, option_faults
-from .energy import EnergySection, read_energies
+from .asked import GRID, axes_of, optimising_faults, read_question
+from .energy import read_energies
 from .fronts import AXES
-from .parameters import fields
+from .keys import SweepFile
 from .plan import MAX_LIMIT, MAX_POINTS, Plan
 from .trial import named, not_charged, nothing_fits
-from .values import read_groups
-
-
-class SearchSection(Section):
-    """As the options of ruby-map."""
-
-    strategy: str = "auto"
-    victory: IntExpr = 3000
-    samples: IntExpr | None = None
-    effort: str = ""
-    time_limit: FloatExpr | None = None
-    budget: Annotated[str, BeforeValidator(str)] = ""
-    patience: Annotated[str, BeforeValidator(str)] = ""
-    target: FloatExpr | None = None
-    distinct: bool = False
-
-
-class SweepFile(Section):
-    """The whole file."""
-
-    name: Annotated[str, Field(min_length=1)] | None = None
-    architecture: str = ""
-    parameters: dict[str, Any] = {}
-    linked: tuple[dict[str, Any], ...] = ()
-    workloads: tuple[str, ...] = ()
-    mapspaces: Annotated[tuple[str, ...], Field(min_length=1)] = ("ruby-s",)
-    seeds: Annotated[tuple[Annotated[IntExpr, Field(ge=0)], ...], Field(min_length=1)] = (0,)
-    objective: str = "edp"
-    search: SearchSection = SearchSection()
-    energy: EnergySection = EnergySection()
-    transfer: bool = True
-    pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
-    limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None
-
 
 GIVEN = "sweep"  # the name of a sweep that is given as a mapping and has none
 
@@ -87,8 +51,11 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
     groups = read_groups(document, places, faults)
     keys = {} if machine is None else _keys(document, machine, places, faults)
     workloads = _workloads(document, written, folder, faults)
-    faults += _choices(document, written)
-    options = _options(document, written, faults)
+    parameters = [str(place[-1]) for together in places for place in together]
+    designer, question = read_question(document, written, parameters, faults)
+    faults += _choices(document, written, any_axis=designer != GRID)
+    options = _options(document, written, written.objective if designer == GRID else question.objective, faults)
+    faults += optimising_faults(document, designer, written.seeds, options)
     energies = read_energies(document, written.energy, folder, faults)
     limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
     possible = limit is None or 1 <= limit <= MAX_LIMIT
@@ -96,8 +63,8 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
         faults.append(Fault(*limit_at, f"must be from 1 to {MAX_LIMIT:,} points, got {limit}"))
     plan = Plan(written.name or path.stem, machine or document, keys, tuple(groups), workloads,
                 written.mapspaces, written.seeds, options, written.search.distinct,
-                tuple(AXES[name].column for name in written.pareto if name in AXES),
-                written.limit if limit is None else limit, energies, written.transfer)  # fmt: skip
+                axes_of(written, question.objective),
+                written.limit if limit is None else limit, energies, written.transfer, question, designer)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
     faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
     if faults:
@@ -184,13 +151,14 @@ def _beside(spec: str, folder: Path) -> str:
     return spec
 
 
-def _choices(document: Document, written: SweepFile) -> list[Fault]:
-    """List faults of names that are none of the choices, and of entries listed twice."""
+def _choices(document: Document, written: SweepFile, *, any_axis: bool) -> list[Fault]:
+    """List faults of names that are none of the choices, and of entries listed twice; `any_axis`: axes may be
+    expressions."""
     ends = ["", *(f"+{name}" for name in TRANSFORMATIONS)]
     lists: dict[str, tuple[Sequence[Any], list[str]]] = {
         "workloads": (written.workloads, []),
         "mapspaces": (written.mapspaces, [f"{name}{end}" for name in PRESETS for end in ends]),
-        "pareto": (written.pareto, list(AXES)),
+        "pareto": (written.pareto, [] if any_axis else list(AXES)),
         "seeds": (written.seeds, []),
     }
     faults = []
@@ -206,11 +174,11 @@ def _choices(document: Document, written: SweepFile) -> list[Fault]:
     return faults
 
 
-def _options(document: Document, written: SweepFile, faults: list[Fault]) -> SearchOptions:
+def _options(document: Document, written: SweepFile, objective: str, faults: list[Fault]) -> SearchOptions:
     search, option_problems = written.search, list[Fault]()
     options = SearchOptions(
         search.strategy,
-        written.objective,
+        objective,
         victory=search.victory,
         samples=search.samples,
         time_limit=search.time_limit,

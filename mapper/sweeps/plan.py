@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -12,47 +12,16 @@ from typing import Any
 
 from ...arch import Architecture, parse_arch
 from ...workloads import Document, Keys, Network, Workload
+from ..designs import ExpressionError, LinkedParameters, Question, Values, computed, with_values
 from ..search.options import SearchOptions
 from .energy import Energies
-from .expressions import ExpressionError, Values, computed
-from .parameters import with_values
 
 MAX_POINTS = 10_000  # more than these need a limit
-MAX_LIMIT = 100_000  # points, and values of one parameter that are not in equal steps
+MAX_LIMIT = 100_000  # points
 
 SEARCH = ("strategy", "objective", "victory", "samples", "time_limit")  # options that a store depends on,
 STOPS = ("budget", "patience", "target", "effort")  # and those that came later
 DIGEST = "sha256:"  # begins the digest that stands for a long text
-
-
-@dataclass(frozen=True)
-class SteppedRange:
-    """A range of numbers in equal steps, never written out: it may be astronomically long."""
-
-    first: int | float
-    step: int | float
-    count: int
-
-    def __getitem__(self, index: int) -> int | float:
-        return self.first + index * self.step
-
-
-@dataclass(frozen=True)
-class LinkedParameters:
-    """Parameters that vary together: value number i of each goes with value number i of the others."""
-
-    names: tuple[str, ...]
-    columns: tuple[SteppedRange | Sequence[Any], ...]  # (name,) as many values each
-
-    @property
-    def size(self) -> int:
-        """How many values each parameter has."""
-        column = self.columns[0]
-        return column.count if isinstance(column, SteppedRange) else len(column)
-
-    def values(self, index: int) -> Values:
-        """Value number `index` of each parameter."""
-        return {name: column[index] for name, column in zip(self.names, self.columns, strict=True)}
 
 
 @dataclass(frozen=True)
@@ -82,6 +51,8 @@ class Plan:
     limit: int | None  # points at most: whole designs, drawn at random
     energies: Energies = Energies()  # noqa: RUF009  # frozen
     transfer: bool = True  # a point takes the mapping of another point where that is better
+    question: Question = Question()  # noqa: RUF009  # frozen
+    designer: str = "grid"
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -99,6 +70,11 @@ class Plan:
         return prod(group.size for group in self.groups) * self.per_design
 
     @property
+    def all_designs(self) -> int:
+        """Designs without a limit."""
+        return self.size // self.per_design
+
+    @property
     def size_text(self) -> str:
         """The size as a product of what is varied."""
         factors = [f"{' and '.join(group.names)} {group.size:,}" for group in self.groups if group.size != 1]
@@ -109,7 +85,7 @@ class Plan:
     @cached_property
     def designs(self) -> tuple[int, ...]:
         """The numbers of the designs to run: all, or as many as the limit admits; a larger limit adds designs."""
-        total = self.size // self.per_design
+        total = self.all_designs
         wanted = total if self.limit is None else min(total, self.limit // self.per_design)
         if wanted == total:
             return tuple(range(total))
@@ -129,6 +105,13 @@ class Plan:
         rest, space = divmod(rest, len(self.mapspaces))
         design, workload = divmod(rest, len(self.workloads))
         return Point(self.designs[design], list(self.workloads)[workload], self.mapspaces[space], self.seeds[seed])
+
+    def number(self, point: Point) -> int:
+        """The number of a point."""
+        place = self.designs.index(point.design) if len(self.designs) < self.all_designs else point.design
+        place = place * len(self.workloads) + list(self.workloads).index(point.workload)
+        place = place * len(self.mapspaces) + self.mapspaces.index(point.mapspace)
+        return place * len(self.seeds) + self.seeds.index(point.seed)
 
     def values(self, design: int) -> Values:
         """Compute the parameters' values in a design. Raises ExpressionError."""
@@ -168,6 +151,10 @@ class Plan:
         values = design_values(self, point.design) or {"design": point.design}  # without values the point will fail
         workload = self._contents[point.workload]
         return json.dumps([values, point.workload, workload, point.mapspace, point.seed], sort_keys=True)
+
+    def set_key(self, workload: str, key: str) -> str:
+        """The key in a store of what is proven of a workload on the machine of a set of designs."""
+        return json.dumps([key, self._contents[workload]])
 
     @cached_property
     def _contents(self) -> dict[str, str]:

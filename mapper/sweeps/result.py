@@ -6,10 +6,13 @@ from functools import cached_property
 from statistics import median
 from typing import override
 
+from ..designs import Values
 from ..model.figures import RATES
 from ..report import Json, Printable, Rows, TextTable
-from .expressions import Values
+from .answer import Answer
+from .asked import GRID
 from .fronts import ALL, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
+from .optimise import Optimised, of_grid
 from .plan import Plan, design_values
 from .proofs import bounds
 from .store import FAILED, FOUND, NOTHING_VALID, ORIGIN, PointOutcome, taken
@@ -23,6 +26,7 @@ class SweepResult(Printable):
     plan: Plan
     outcomes: Mapping[int, PointOutcome]  # by the point's number; an interrupted sweep lacks some
     interrupted: bool = False
+    optimised: Optimised | None = None  # what a designer found, where it was not a grid
 
     def count(self, status: str) -> int:
         """How many points ended so."""
@@ -91,7 +95,12 @@ class SweepResult(Printable):
             "failed": self.count(FAILED),
             "missing": self.plan.points - len(self.outcomes),
         }
-        return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json()}
+        return {"sweep": self.plan.name, **counts, "pareto": self.pareto_json(), **self.answer.json()}
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The best design and the frontier, with what is proven."""
+        return Answer(self.optimised or of_grid(self.plan, self.outcomes))
 
     @property
     def title(self) -> str:
@@ -113,6 +122,8 @@ class SweepResult(Printable):
     @override
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
+        if self.plan.designer != GRID:
+            return [self._title(), *self.answer.parts()]
         return [self._title(), *front_parts(self.plan, self.values, self.fronts, self._rates())]
 
     def _rates(self) -> Rates:

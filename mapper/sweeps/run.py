@@ -8,27 +8,26 @@ print(result)       # counts, and the frontier of each mapspace
 
 import csv
 import json
-import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...workloads import Fault, InputError, collect, written_together
-from ..exploration import explore
-from ..report import NetworkResult, Result, Rows, result_json
+from ..report import Rows
 from ..report.pictures import save_picture
-from ..runtime import InternalError, csv_cell, in_order
-from .expressions import ExpressionError
+from ..runtime import csv_cell, in_order
+from .asked import GRID
 from .file import read_sweep
-from .inputs import inputs_of, machine_of
+from .optimise import OptimiseProgress, Optimiser
 from .page import report_html
 from .picture import draw_pareto
+from .pieces import PointPiece, search_point
 from .plan import Plan, Point
 from .result import SweepResult, flat_rows, result_rows
-from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome, Store, open_store
+from .store import FAILED, PointOutcome, Store, open_store
 from .transfer import with_transfers
 
 
@@ -75,7 +74,7 @@ class SweepProgress:
     failed: int  # in this run
 
 
-Progress = Callable[[SweepProgress], None]  # called after each point
+Progress = Callable[[SweepProgress | OptimiseProgress], None]  # called after each point, or step of a designer
 
 
 def sweep(
@@ -107,6 +106,8 @@ def sweep(
 
 
 def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
+    if plan.designer != GRID:
+        return _optimised(plan, folder, jobs, fresh, progress)
     keys = [plan.key(plan.point(number)) for number in range(plan.points)]
     with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
         outcomes = _stored(store, keys)
@@ -132,45 +133,17 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
     return SweepResult(plan, dict(sorted(outcomes.items())), interrupted)
 
 
+def _optimised(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
+    with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
+        optimised = Optimiser(plan, store, jobs, progress).run()
+    return SweepResult(plan, dict(sorted(optimised.outcomes.items())), optimised.interrupted, optimised)
+
+
 def _stored(store: Store, keys: list[str]) -> dict[int, PointOutcome]:
     done = store.done()
     return {number: done[key] for number, key in enumerate(keys) if key in done}
 
 
 def run_point(plan: Plan, number: int) -> PointOutcome:
-    """The search of one point. Whatever goes wrong is its outcome, so that the others go on."""
-    point = plan.point(number)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = _search(plan, point)
-        except InputError as error:
-            return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
-        except (ExpressionError, InternalError) as error:
-            return PointOutcome(FAILED, message=str(error))
-        except Exception as error:  # a fault of ours in one point must not take the others with it
-            return PointOutcome(FAILED, message=f"{type(error).__name__}: {error}")
-    if result.statistics.interrupted:
-        raise KeyboardInterrupt
-    texts = _texts([*machine_of(plan, point.design)[2], *caught])
-    if not result.found:
-        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
-    return PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
-
-
-def _search(plan: Plan, point: Point) -> Result | NetworkResult:
-    inputs = inputs_of(plan, point)
-    options = replace(plan.options, seed=point.seed)
-    machine, work, table = inputs.machine, inputs.work, inputs.table
-    costs = plan.energies.costs
-    return explore(machine, work, inputs.preset, options, distinct=plan.distinct, table=table, costs=costs)
-
-
-def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
-    """What was warned of, each once."""
-    return tuple(dict.fromkeys(str(warning.message) for warning in caught))
-
-
-def _hint(result: Result | NetworkResult) -> str:
-    hints = {layer.workload.name: layer.hint.splitlines() for layer, _ in result.layers if not layer.found}
-    return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in hints.items())
+    """The search of one point."""
+    return search_point(plan, PointPiece(plan.point(number)))

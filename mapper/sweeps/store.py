@@ -16,6 +16,7 @@ STORE = "sweep.sqlite"
 TABLES = {
     "sweep": ("fingerprint TEXT NOT NULL",),
     "points": ("key TEXT PRIMARY KEY", "status TEXT NOT NULL", "outcome TEXT NOT NULL"),
+    "sets": ("key TEXT PRIMARY KEY", "bounds TEXT NOT NULL"),
     "identity": ("part TEXT PRIMARY KEY", "value TEXT NOT NULL"),
 }
 
@@ -55,9 +56,24 @@ class Store:
 
     def add(self, key: str, outcome: PointOutcome) -> None:
         """Record one point, for good once this returns. Raises InputError where that cannot be."""
+        self._check_own()
+        self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
+
+    def bounds(self) -> dict[str, Json]:
+        """What is proven of sets of designs. Raises InputError for a damaged store."""
+        try:
+            return {key: json.loads(text) for key, text in self.file.rows("sets")}
+        except ValueError as error:
+            raise self.file.damaged(f"bounds that are none: {error}") from None
+
+    def add_bounds(self, key: str, bounds: Json) -> None:
+        """Record what is proven of a set of designs. Raises InputError where that cannot be."""
+        self._check_own()
+        self.file.put("sets", (key, json.dumps(bounds, allow_nan=False)))
+
+    def _check_own(self) -> None:
         if not self.file.own():
             raise self.file.fault("was removed or replaced while the sweep went on: nothing more is written there")
-        self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
 
     def _outcome(self, text: str) -> PointOutcome:
         try:

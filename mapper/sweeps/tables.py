@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ..designs import LinkedParameters, Values
 from ..model.figures import RATES, short
 from ..problem import ROUNDING
 from ..report import TextTable
-from .expressions import Values
 from .fronts import MEASURES, Candidate, MedianFrontier
-from .plan import LinkedParameters, Plan
+from .plan import Plan
 from .proofs import gap_text
 
 HEADS = {  # of what a clock gives

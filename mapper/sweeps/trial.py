@@ -8,9 +8,9 @@ from itertools import islice
 from ...arch import check_fit
 from ...arch.block_scales import with_scales
 from ...workloads import Document, Fault, InputError, Keys, Network, Workload, collect
+from ..designs import ExpressionError
 from ..exploration import distinct_layers
 from .energy import Energies
-from .expressions import ExpressionError
 from .plan import Plan, design_values
 
 TRIED = 100  # designs, to find one that can be used

@@ -21,6 +21,7 @@ from ruby_map.mapper import SearchOptions, explore, sweep
 from ruby_map.mapper.commands.ruby_sweep import main
 from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.sweeps import picture as sweep_figures
+from ruby_map.mapper.sweeps import pieces as sweep_pieces
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
@@ -181,7 +182,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_run_goes_on(folder, jobs, monkey
 
 def grown(store):
     """Whether an open store, which its lock keeps us from reading, has points: it has outgrown its empty tables."""
-    return store.exists() and store.stat().st_size > 7 * 4096
+    return store.exists() and store.stat().st_size > 9 * 4096
 
 
 def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):
@@ -198,18 +199,18 @@ def test_a_point_that_fails_is_recorded_and_the_others_go_on(folder):
 
 def test_a_fault_of_ours_in_one_point_takes_no_other_with_it(folder, monkeypatch):
     """An exception that nobody expected is that point's outcome."""
-    real = sweep_run.explore
+    real = sweep_pieces.explored
 
-    def broken(*arguments, **options):
-        if arguments[3].seed:
+    def broken(study, request):
+        if study.options.seed:
             raise RuntimeError("lost")
-        return real(*arguments, **options)
+        return real(study, request)
 
-    monkeypatch.setattr(sweep_run, "explore", broken)
+    monkeypatch.setattr(sweep_pieces, "explored", broken)
     found = sweep(folder / "sweep.yaml", folder / "out")
     assert (found.count("found"), found.count("failed")) == (6, 6)
     assert found.outcomes[1].message == "RuntimeError: lost"
-    monkeypatch.setattr(sweep_run, "explore", real)
+    monkeypatch.setattr(sweep_pieces, "explored", real)
     assert sweep(folder / "sweep.yaml", folder / "out").count("found") == 12
 
 

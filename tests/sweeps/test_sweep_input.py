@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
+from ruby_map.mapper.designs import LinkedParameters, SteppedRange, computed
 from ruby_map.mapper.problem.charges import Charges
-from ruby_map.mapper.sweeps.expressions import computed
 from ruby_map.mapper.sweeps.file import read_sweep
-from ruby_map.mapper.sweeps.plan import LinkedParameters, SteppedRange
 from ruby_map.workloads import InputError
 
 ROOT = Path(__file__).parents[2]

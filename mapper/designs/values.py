@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ...workloads import Document, Fault, FloatExpr, InputError, Keys, Section, check, collect
 from .expressions import solved
-from .plan import MAX_LIMIT, LinkedParameters, SteppedRange
+from .linked import MAX_VALUES, LinkedParameters, SteppedRange
 
 
 class _Range(Section):
@@ -73,8 +73,8 @@ def _range(document: Document, given: _Range, at: Keys) -> SteppedRange | tuple[
     values = [given.start]
     while (following := values[-1] * given.times) <= given.to * (1 + 1e-9):
         values.append(following)
-        if len(values) > MAX_LIMIT:
-            raise InputError(document.fault(at, f"at most {MAX_LIMIT:,} values in a range with times"))
+        if len(values) > MAX_VALUES:
+            raise InputError(document.fault(at, f"at most {MAX_VALUES:,} values in a range with times"))
     return tuple(map(_whole, values))
 
 

@@ -1,0 +1,41 @@
+"""Spaces of designs, what no design of a set can be better than, and designers that choose what is searched next."""
+
+from .branch_and_bound import BranchAndBound
+from .designer import Designer, Finding, Trial
+from .expressions import ExpressionError, Values, computed
+from .linked import LinkedParameters, SteppedRange
+from .parameters import fields, with_values
+from .question import Question, objective_asked, unsuited
+from .relaxed import figures, kind_of
+from .results import RESULTS, Constraint, Expression, Known
+from .space import Kind, Space
+from .standing import Score, Standing
+from .values import read_groups
+
+__all__ = [
+    "BranchAndBound",
+    "Constraint",
+    "Designer",
+    "ExpressionError",
+    "Expression",
+    "Kind",
+    "Known",
+    "LinkedParameters",
+    "Question",
+    "RESULTS",
+    "Score",
+    "Space",
+    "Standing",
+    "SteppedRange",
+    "Finding",
+    "Trial",
+    "Values",
+    "computed",
+    "fields",
+    "figures",
+    "kind_of",
+    "objective_asked",
+    "read_groups",
+    "unsuited",
+    "with_values",
+]

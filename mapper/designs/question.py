@@ -1,0 +1,108 @@
+"""What is asked of a design space: what to minimise, which limits to keep, which frontier to draw."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from ..mapping import Bools, Floats
+from ..problem import OBJECTIVES
+from .results import ALONE, Constraint, Expression, Known, objective_of
+from .standing import SLACK, Score, Wanted
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a sweep is to find. An expression is summed over the workloads, each times its weight."""
+
+    minimise: Expression | None = None
+    limits: tuple[Constraint, ...] = ()
+    axes: tuple[Expression, ...] = ()  # of the frontier; none: no frontier is asked for
+    weights: tuple[float, ...] = (1.0,)  # by workload
+    objective: str = "edp"  # what the mappings of a design are searched for
+    gap: float = 0.0
+    proofs: int | None = None  # of layers, at most
+    width: int = 1  # sets of designs that are taken up at a time
+
+    def faults_of(self, known: Sequence[Known]) -> str:
+        """Say why a design cannot be judged. # known: (workload,)"""
+        try:
+            _ = [self._keeps(own) for own in known]
+            for own in known:
+                _ = [expression.factor(own) for expression in self._expressions]
+                _ = [limit.factor(own) for limit in self.limits if not limit.alone]
+        except ValueError as error:
+            return str(error)
+        return ""
+
+    @property
+    def _expressions(self) -> tuple[Expression, ...]:
+        return (*((self.minimise,) if self.minimise else ()), *self.axes)
+
+    def _keeps(self, known: Known) -> bool:
+        return all(limit.holds(known) for limit in self.limits if limit.alone)
+
+    def possible(self, known: Sequence[Known]) -> bool:
+        """Test whether a design keeps the limits that it alone decides. # known: (workload,)"""
+        return self._keeps(known[0])
+
+    def wanted(self, known: Sequence[Sequence[Known] | None]) -> Wanted:
+        """Compute the scores of all candidates; None: one cannot be made. # known: (candidate, workload)"""
+        possible: Bools = np.array([own is not None and self.possible(own) for own in known], bool)
+        most = np.array([[inf] * len(self.weights) if own is None else [*map(self._most, own)] for own in known])
+        minimise = None if self.minimise is None else self._score(self.minimise, known)
+        axes = tuple(self._score(axis, known) for axis in self.axes)
+        return Wanted(minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap)
+
+    def _score(self, expression: Expression, known: Sequence[Sequence[Known] | None]) -> Score:
+        factors: Floats = np.full((len(known), len(self.weights)), inf)
+        for row, own in enumerate(known):
+            if own is not None:
+                factors[row] = np.multiply(self.weights, [expression.factor(facts) for facts in own])
+        if expression.powers == ALONE:  # the same on all workloads: not a sum
+            factors[:, 1:] = 0.0
+            factors[:, 0] /= self.weights[0]
+            return Score(expression.text, factors, 0.0, expression.unit)
+        power = expression.powers.of(OBJECTIVES[self.objective])
+        assert power is not None, "it was read so"
+        return Score(expression.text, factors, float(power), expression.unit)
+
+    def _most(self, known: Known) -> float:
+        """The most that the objective may be on a workload, by the limits that are of it."""
+        most = inf
+        for limit in self.limits:
+            power = limit.powers.of(OBJECTIVES[self.objective])
+            if not limit.alone and power is not None:
+                most = min(most, limit.factor(known) ** (-1 / float(power)))
+        return most
+
+    def kept(self, known: Sequence[Known], energy_pj: Sequence[float], cycles: Sequence[float]) -> bool:
+        """Test whether results of mappings keep all limits. # each (workload,)"""
+        for own, pj, number in zip(known, energy_pj, cycles, strict=True):
+            for limit in self.limits:
+                by_energy, by_cycles = map(float, limit.powers)
+                if not limit.alone and limit.factor(own) * pj**by_energy * number**by_cycles > 1 + SLACK:
+                    return False
+        return True
+
+
+def objective_asked(expressions: Sequence[Expression], limits: Sequence[Constraint]) -> str | None:
+    """Return the objective that mappings are to be searched for: that of the first expression that is of one."""
+    powers = [*(own.powers for own in expressions), *(limit.powers for limit in limits if not limit.alone)]
+    objectives = (objective_of(own) for own in powers if own != ALONE)
+    return next((own[0] for own in objectives if own is not None), None)
+
+
+def unsuited(expressions: Mapping[str, Expression], objective: str) -> dict[str, str]:
+    """Say of each expression that is of another objective why it cannot be minimised beside this one."""
+    faults = {}
+    for key, own in expressions.items():
+        asked = objective_of(own.powers)
+        if asked is None and own.powers != ALONE:
+            known = ", ".join(OBJECTIVES)
+            faults[key] = f"must be {known}, or a power of it times what the design alone decides; got {own.text!r}"
+        elif asked is not None and asked[0] != objective:
+            rule = f"mappings are searched for one objective, here {objective}; {own.text!r} is of {asked[0]}"
+            faults[key] = f"{rule}: ask for it in a sweep of its own"
+    return faults

@@ -1,0 +1,113 @@
+"""What is known of all candidates of a design space, and which of them may still change the answer.
+
+A candidate is a design with a mapspace. Of each and each workload there are a lower bound of the objective of mappings,
+and the value of the best mapping that is known. Arrays over candidates: # (candidate, workload) or (candidate,).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints, frontier
+from ..problem import ROUNDING
+
+SLACK = 1e-12  # relative; of limits, which are computed
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A figure of candidates, less is better: the sum over the workloads of factor x objective ** power."""
+
+    text: str  # as the user wrote it
+    factors: Floats  # (candidate, workload)
+    power: float  # 0: the design alone decides it
+    unit: str = ""
+
+    def of(self, objective: Floats, rows: Ints | slice = slice(None)) -> Floats:
+        """Its values where the objective has these. # (candidate,)"""
+        if not self.power:
+            return np.asarray(self.factors[rows].sum(axis=1))
+        with np.errstate(over="ignore"):
+            return np.asarray((self.factors[rows] * objective[rows] ** self.power).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is asked of a design space: the best by a score, the frontier of several, or both."""
+
+    minimise: Score | None
+    axes: tuple[Score, ...]
+    possible: Bools  # candidates that can be made, and keep what is asked of the design alone # (candidate,)
+    most: Floats  # that the objective may be, by the constraints # (candidate, workload)
+    gap: float = 0.0  # share of a figure that need not be proven
+
+    @property
+    def questions(self) -> tuple[tuple[Score, ...], ...]:
+        """The scores that are asked about together."""
+        return tuple(own for own in ((self.minimise,) if self.minimise else (), self.axes) if own)
+
+
+class Standing:
+    """Bounds and values of all candidates as they become known."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
+        self.lower: Floats = np.zeros_like(wanted.most)
+        self.upper: Floats = np.full_like(wanted.most, np.inf)
+        self.searched: Bools = np.zeros(len(wanted.possible), bool)  # nothing more will be known of it
+
+    def raise_lower(self, rows: Ints, objective: Sequence[float]) -> None:
+        """Take note that no mapping of these candidates is below `objective` # (workload,)"""
+        self.lower[rows] = np.maximum(self.lower[rows], np.asarray(objective))
+
+    def take(self, row: int, objective: Sequence[float]) -> None:
+        """Take note of the best mappings known of a candidate: inf where none is # (workload,)"""
+        self.searched[row] = True
+        self.upper[row] = np.minimum(self.upper[row], np.asarray(objective))
+
+    @property
+    def excluded(self) -> Bools:
+        """Candidates that cannot keep a limit, or have no mapping, by what is proven. # (candidate,)"""
+        beyond = np.isinf(self.lower) | (self.lower > self.wanted.most * (1 + ROUNDING))
+        return ~self.wanted.possible | beyond.any(axis=1)
+
+    @property
+    def known(self) -> Bools:
+        """Candidates with mappings that keep all limits. # (candidate,)"""
+        kept = (self.upper <= self.wanted.most * (1 + SLACK)) & (self.upper < np.inf)
+        return self.wanted.possible & kept.all(axis=1)
+
+    def best(self, scores: tuple[Score, ...]) -> Ints:
+        """The known candidates that no other is better than, by the first score. # (candidate,)"""
+        rows = np.flatnonzero(self.known)
+        values = self.values(scores, self.upper, rows)
+        on = frontier(values) if len(rows) else np.zeros(0, bool)
+        return np.asarray(rows[on][np.lexsort(values[on].T[::-1])])
+
+    def values(self, scores: tuple[Score, ...], objective: Floats, rows: Ints | slice = slice(None)) -> Floats:
+        """The scores where the objective has these values. # (candidate, score)"""
+        return np.stack([score.of(objective, rows) for score in scores], axis=1)
+
+    def least(self, score: Score) -> float:
+        """No candidate has a lower score; inf: none keeps the limits."""
+        return float(score.of(self.lower)[~self.excluded].min(initial=np.inf))
+
+    def potential(self) -> Floats:
+        """By which factor a candidate may be better than all that is known; at most 1: not at all. # (candidate,)"""
+        potential = np.zeros(len(self.wanted.possible))
+        for scores in self.wanted.questions:
+            lower, alone = self.values(scores, self.lower), np.array([not score.power for score in scores])
+            better = np.full(len(lower), np.inf)
+            for value in self.values(scores, self.upper, self.best(scores)):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    factors = np.nan_to_num(value / lower, nan=1.0, posinf=np.inf)
+                # what the design alone decides is compared as it is: no gap makes a larger design as good
+                factors = np.where(alone, np.where(value <= lower, 0.0, np.inf), factors)
+                better = np.minimum(better, factors.max(axis=1))
+            potential = np.maximum(potential, better)
+        return np.where(self.excluded | self.searched, 0.0, potential)
+
+    def open(self) -> Bools:
+        """Candidates that may change an answer by more than the gap. # (candidate,)"""
+        return np.asarray(self.potential() * (1 - self.wanted.gap) > 1 + ROUNDING)

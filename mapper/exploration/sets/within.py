@@ -1,0 +1,106 @@
+"""Searches layers on a machine of which another one allows more, at no higher cost, and was searched before.
+
+A bound proven there holds here. Where the best mapping of there is valid here and costs as much, nothing is left to
+search: it is the best here too. Otherwise the search begins with it, made valid.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, override
+
+from ....workloads import Document
+from ...mapspace import Mapspace
+from ...model.figures import Mapped
+from ...problem import ROUNDING
+from ...proof import lower_bound
+from ...report import Json, NetworkResult, Result, Searched
+from ...runtime import Part, one_thread
+from ...search import Observers, Task
+from ...search.options import SearchOptions
+from ...search.outcome import Ended, Evidence, Statistics
+from ...searchers import stop_rules
+from ..layer import Progress
+from ..layers import Layers
+from ..spread import search_layers
+from ..start_mappings import StartMappings
+from ..time_slices import Study
+from ..transfer import Entries
+
+
+@dataclass(frozen=True)
+class KnownLayer:
+    """What is known of a layer on a machine that allows more."""
+
+    lower_bound: float  # of the objective
+    mapping: Entries | None
+
+
+@dataclass(frozen=True)
+class KnownStudy(Study):
+    """A study of layers that were searched before, on a machine that allows more."""
+
+    known: Mapping[str, KnownLayer] = field(default_factory=dict, compare=False)  # by the layer's name
+
+    @override
+    def search(
+        self, number: int, space: Mapspace, options: SearchOptions, progress: Progress | None, part: Part
+    ) -> Result:
+        """Search a layer, unless what is known answers it."""
+        known = self.known.get(self.problems[number].workload.name)
+        task = self.task(number, space, options)
+        start = None if known is None or known.mapping is None else _nearest(task, known.mapping)
+        if known is None or start is None:
+            return super().search(number, space, options, progress, part)
+        value, statistics = _value(task, start), Statistics(ended=(Ended.GIVEN,))
+        if value <= known.lower_bound * (1 + ROUNDING):
+            best, evidence = start, Evidence(min(known.lower_bound, value), optimal=True)
+        else:
+            best, evidence, statistics = _proven(task, start, progress, part)
+        searched = Searched(statistics, self.mapspace, options.strategy, options.seed, space.imperfect, space.reason)
+        return Result(task.problem, best, searched, evidence)
+
+
+def _nearest(task: Task, entries: Entries) -> Mapped | None:
+    """Return the best of what a mapping becomes when it is made valid; None where it cannot be."""
+    batch = StartMappings((Document("its mapping", entries, {}),)).start(task)
+    return None if batch is None else Mapped.of(task.problem, batch.take([0]).own())
+
+
+def _proven(task: Task, start: Mapped, progress: Progress | None, part: Part) -> tuple[Mapped, Evidence, Statistics]:
+    """Prove the best mapping, from one near it, with the effort of a search that begins with none."""
+    limits = stop_rules(task.options).effort
+    task = replace(task, options=replace(task.options, effort=limits, time_limit=None))
+    tell = None if progress is None else lambda recorder: progress(task.space.workload, recorder)
+    outcome = lower_bound(task, start.batch, Observers(tell, part))
+    best = start if outcome.best is None else Mapped.of(task.problem, outcome.best.own())
+    best = min(start, best, key=lambda mapped: _value(task, mapped))
+    closed = outcome.lower_bound is not None and outcome.lower_bound >= _value(task, best) * (1 - ROUNDING)
+    return best, replace(outcome.evidence, optimal=outcome.optimal and closed), outcome.statistics
+
+
+def _value(task: Task, mapped: Mapped) -> float:
+    return mapped.value(task.goal.objectives[0])
+
+
+@one_thread()
+def explore_layers(study: Study) -> Result | NetworkResult:
+    """Search the layers of a study each for itself. Raises KeyboardInterrupt where Ctrl-C ended one of them."""
+    layers = Layers(study, None, None)
+    search_layers(layers, layers.runs)
+    results = layers.results()
+    if layers.interrupted or any(result.statistics.interrupted for result in results.values()):
+        raise KeyboardInterrupt
+    return study.result(results)
+
+
+def known_layers(results: Sequence[Json]) -> dict[str, KnownLayer]:
+    """Read what objects of `--json` say of layers: the largest bound of each, and a mapping that has it if one does."""
+    known: dict[str, KnownLayer] = {}
+    for result in results:
+        whole: Any = result
+        for layer in whole.get("layers", [whole]):
+            if (bound := layer.get("lower_bound")) is not None:
+                before = known.get(layer["workload"])
+                if before is None or bound > before.lower_bound:
+                    known[layer["workload"]] = KnownLayer(bound, layer.get("mapping"))
+    return known

@@ -1,0 +1,159 @@
+"""What a designer answers: the best design and the frontier, each with what is proven, and how much was searched."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..designs import Score, Standing
+from ..mapping import Ints
+from ..model.figures import plain
+from ..report import Json, TextTable
+from .optimise import Optimised
+from .plan import Plan
+from .proofs import gap_text
+from .tables import APART, parameter_columns
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a designer, as far as it came."""
+
+    optimised: Optimised
+
+    @property
+    def plan(self) -> Plan:
+        return self.optimised.candidates.plan
+
+    @property
+    def standing(self) -> Standing:
+        return self.optimised.standing
+
+    @property
+    def row(self) -> int | None:
+        """The best candidate; None where none is asked for, or none keeps all limits."""
+        score = self.standing.wanted.minimise
+        rows = np.flatnonzero(self.standing.known)
+        return None if score is None or not len(rows) else int(rows[score.of(self.standing.upper, rows).argmin()])
+
+    @property
+    def rows(self) -> Ints:
+        """The candidates on the frontier, by the first axis."""
+        axes = self.standing.wanted.axes
+        return self.standing.best(axes) if axes else np.zeros(0, np.int64)
+
+    @property
+    def any_design(self) -> bool:
+        """Whether some design keeps all limits, as far as is known."""
+        return bool(self.standing.known.any())
+
+    @property
+    def open(self) -> int:
+        """Candidates that may change the answer by more than the gap."""
+        return int(self.standing.open().sum())
+
+    def json(self) -> Json:
+        """The keys that it adds to the object of `ruby-sweep --json`."""
+        possible = int(self.standing.wanted.possible.sum())
+        return {
+            "best": self._best_json(),
+            "frontier": [self._point_json(int(row)) for row in self.rows],
+            "proofs": {"made": self.optimised.proofs, "of": possible * self.optimised.layers},
+            "designs": {
+                "searched": int(self.standing.searched.sum()),
+                "open": self.open,
+                "within_limits": possible,
+                "of": len(self.optimised.candidates),
+            },
+        }
+
+    def _best_json(self) -> Json | None:
+        if self.row is None or (score := self.standing.wanted.minimise) is None:
+            return None
+        value = float(score.of(self.standing.upper, np.array([self.row]))[0])
+        bound = min(value, self.standing.least(score))
+        return {**self._named(self.row), "value": plain(value), "lower_bound": plain(bound),
+                "gap": _gap(value, bound), "workloads": self._by_workload(self.row)}  # fmt: skip
+
+    def _point_json(self, row: int) -> Json:
+        """A point of the frontier: its axes, and what no mapping of its design is below on the first that mappings
+        decide."""
+        axes, at = self.standing.wanted.axes, np.array([row])
+        values = {axis.text: float(axis.of(self.standing.upper, at)[0]) for axis in axes}
+        axis = next((axis for axis in axes if axis.power), axes[-1])
+        bound = min(values[axis.text], float(axis.of(self.standing.lower, at)[0]))
+        return {**self._named(row), "values": {name: plain(value) for name, value in values.items()},
+                "lower_bound": plain(bound), "gap": _gap(values[axis.text], bound)}  # fmt: skip
+
+    def _named(self, row: int) -> Json:
+        (design, mapspace), own = self.optimised.candidates.place(row), self.optimised.candidates.described(row)
+        return {"design": design, "parameters": dict(own.values), "mapspace": mapspace}
+
+    def _by_workload(self, row: int) -> Json:
+        """The objective on each workload, and its bound."""
+        pairs = zip(self.plan.workloads, self.standing.upper[row], self.standing.lower[row], strict=True)
+        return {name: {"value": plain(float(value)), "lower_bound": plain(min(float(bound), float(value)))}
+                for name, value, bound in pairs}  # fmt: skip
+
+    def parts(self) -> Iterator[str | TextTable]:
+        """What is printed."""
+        yield self._counts()
+        if (score := self.standing.wanted.minimise) is not None:
+            yield self._best_line(score)
+        if len(self.rows):
+            yield self._table()
+
+    def _counts(self) -> str:
+        whole = self.json()
+        designs, proofs = whole["designs"], whole["proofs"]
+        assert isinstance(designs, dict)
+        assert isinstance(proofs, dict)
+        left = f"; {designs['open']:,} may still change the answer" if designs["open"] else ""
+        return (
+            f"{designs['of']:,} designs, {designs['within_limits']:,} within the limits of a design alone: "
+            f"{designs['searched']:,} searched, {proofs['made']:,} of {proofs['of']:,} proofs made{left}"
+        )
+
+    def _best_line(self, score: Score) -> str:
+        if self.row is None:
+            proven = "" if self.open else "; proven: no design keeps them"
+            return f"best  no design found that keeps all limits{proven}"
+        value = float(score.of(self.standing.upper, np.array([self.row]))[0])
+        gap = _gap(value, min(value, self.standing.least(score)))
+        own_values = self.optimised.candidates.described(self.row).values
+        values = APART.join(f"{name} {own}" for name, own in own_values.items()) or "the design"
+        figure = f"{score.text} {five_digits(value)}{score.unit and f' {score.unit}'}"
+        space = f", {self.optimised.candidates.place(self.row)[1]}" if len(self.plan.mapspaces) > 1 else ""
+        return f"best  {figure}, {gap_text(gap)}: {values}{space}"
+
+    def _table(self) -> TextTable:
+        columns, axes = parameter_columns(self.plan), self.standing.wanted.axes
+        head = [
+            "design",
+            *columns,
+            "mapspace",
+            *(f"{axis.text}{axis.unit and f' [{axis.unit}]'}" for axis in axes),
+            "proof",
+        ]
+        rows = []
+        for row in self.rows:
+            own, point = self.optimised.candidates.described(int(row)).values, self._point_json(int(row))
+            cells = [APART.join(str(own[name]) for name in names) for names in columns.values()]
+            values, gap = point["values"], point["gap"]
+            assert isinstance(values, dict)
+            assert isinstance(gap, float)
+            figures = [five_digits(values[axis.text]) for axis in axes]
+            rows.append([str(point["design"]), *cells, str(point["mapspace"]), *figures, gap_text(gap)])
+        left = (len(columns) + 1, len(head) - 1)
+        what = "certified" if not self.open else f"{self.open:,} designs may still join it"
+        return TextTable(head, rows, left, f"frontier of {len(rows)}, {what}")
+
+
+def five_digits(value: float) -> str:
+    """Five digits."""
+    return format(value, ",.5g")
+
+
+def _gap(value: float, bound: float) -> float:
+    """The share by which a value may be lower."""
+    return max(0.0, 1 - bound / value) if value else 0.0

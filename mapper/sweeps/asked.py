@@ -1,0 +1,123 @@
+"""What a sweep's file asks for: the designer, what to minimise, which limits to keep, which frontier."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from ...workloads import Document, Fault, Keys, near
+from ..designs import Constraint, Expression, Question, objective_asked, unsuited
+from ..problem import OBJECTIVES
+from ..search.options import SearchOptions
+from ..searchers import STRATEGIES
+from .fronts import AXES
+from .keys import SweepFile
+
+GRID, BRANCH_AND_BOUND = "grid", "branch-and-bound"
+DESIGNERS = (GRID, BRANCH_AND_BOUND)
+
+
+def read_question(
+    document: Document, asked: SweepFile, parameters: Sequence[str], faults: list[Fault]
+) -> tuple[str, Question]:
+    """Return the designer and the question, whose expressions may use `parameters`; appends faults."""
+    limits_given = asked.minimize is not None or bool(_limits(asked))
+    designer = asked.designer or (BRANCH_AND_BOUND if limits_given else GRID)
+    if designer not in DESIGNERS:
+        rule = f'must be one of {", ".join(DESIGNERS)}; got "{designer}"{near(designer, DESIGNERS)}'
+        faults.append(document.fault(("designer",), rule))
+    names = [name for name in parameters if name.isidentifier()]
+    expressions = _read(document, _expressions(document, asked, designer), names, Expression.read, faults)
+    limits = _read(document, _limits(asked), names, Constraint.read, faults)
+    objective = asked.objective if limits_given or designer != GRID else asked.objective.split(",")[0]
+    if "objective" not in _keys(document):
+        objective = objective_asked([*expressions.values()], [*limits.values()]) or objective
+    faults += _objective_faults(document, expressions, objective)
+    axes = tuple(own for at, own in expressions.items() if at[0] == "pareto")
+    return designer, Question(
+        expressions.get(("minimize",)),
+        tuple(limits.values()),
+        axes,
+        _weights(document, asked, faults),
+        objective,
+        asked.gap,
+        asked.proofs,
+        asked.side_by_side,
+    )
+
+
+def _keys(document: Document) -> Collection[str]:
+    return document.data if isinstance(document.data, dict) else {}
+
+
+def _expressions(document: Document, asked: SweepFile, designer: str) -> dict[Keys, str]:
+    """What is to be minimised, and the axes of a frontier that is asked for, by their places."""
+    axes = "pareto" in _keys(document) and designer != GRID  # a grid draws its frontier of whatever it finds
+    minimise = asked.minimize
+    if minimise is None and not axes:
+        minimise = asked.objective.split(",")[0]
+    wanted: dict[Keys, str] = {} if minimise is None else {("minimize",): minimise}
+    return wanted | ({("pareto", at): text for at, text in enumerate(asked.pareto)} if axes else {})
+
+
+def _limits(asked: SweepFile) -> dict[Keys, str]:
+    """The limits, by their places."""
+    if isinstance(asked.subject_to, str):
+        return {("subject_to",): asked.subject_to}
+    return {("subject_to", at): text for at, text in enumerate(asked.subject_to)}
+
+
+def _read[T](
+    document: Document,
+    texts: Mapping[Keys, str],
+    names: Sequence[str],
+    read: Callable[[str, Sequence[str]], T],
+    faults: list[Fault],
+) -> dict[Keys, T]:
+    """Read texts; those with faults are left out."""
+    every = dict[Keys, T]()
+    for at, text in texts.items():
+        try:
+            every[at] = read(text, names)
+        except ValueError as error:
+            faults.append(document.fault(at, str(error)))
+    return every
+
+
+def _objective_faults(document: Document, expressions: Mapping[Keys, Expression], objective: str) -> list[Fault]:
+    """List the expressions that are of another objective than the one that mappings are searched for."""
+    if objective not in OBJECTIVES:
+        rule = f"must be one of {', '.join(OBJECTIVES)}; got {objective}"
+        return [document.fault(("objective",), rule)]
+    places = {str(number): at for number, at in enumerate(expressions)}
+    texts = {key: expressions[at] for key, at in places.items()}
+    return [document.fault(places[key], rule) for key, rule in unsuited(texts, objective).items()]
+
+
+def _weights(document: Document, asked: SweepFile, faults: list[Fault]) -> tuple[float, ...]:
+    """The weight of each workload, 1 where none is given."""
+    for name in asked.weights:
+        if name not in asked.workloads:
+            rule = f'no workload "{name}"{near(name, asked.workloads)}; workloads: {", ".join(asked.workloads)}'
+            faults.append(document.fault(("weights", name), rule))
+    return tuple(asked.weights.get(name, 1.0) for name in asked.workloads)
+
+
+def optimising_faults(document: Document, designer: str, seeds: Sequence[int], options: SearchOptions) -> list[Fault]:
+    """List what only a grid can do, where another designer is asked for."""
+    faults = []
+    if designer == GRID:
+        return []
+    if len(seeds) > 1:
+        rule = f"{designer} searches with one seed: its answers are proven, whatever the seed"
+        faults.append(document.fault(("seeds",), rule))
+    strategy = STRATEGIES.get(options.strategy)
+    if strategy is not None and not strategy.proves:
+        proving = ", ".join(name for name, own in STRATEGIES.items() if own.proves)
+        rule = f"{designer} needs proofs, of a strategy that proves ({proving}); got {options.strategy}"
+        faults.append(document.fault(("search", "strategy"), rule))
+    return faults
+
+
+def axes_of(written: SweepFile, objective: str) -> tuple[str, ...]:
+    """The columns of the axes; of a frontier of expressions those that are next to them."""
+    if all(name in AXES for name in written.pareto):
+        return tuple(AXES[name].column for name in written.pareto)
+    return AXES["area"].column, AXES[objective if objective in AXES else "edp"].column

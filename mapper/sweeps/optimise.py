@@ -1,0 +1,197 @@
+"""Runs a designer over the candidates of a sweep: trials side by side, each kept in the store as soon as it is done."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..designs import BranchAndBound, Finding, Standing, Trial
+from ..exploration import distinct_layers
+from ..exploration.sets import KnownLayer, known_layers
+from ..mapspace import PRESETS, Preset
+from ..problem import OBJECTIVES, ROUNDING
+from ..report import Json
+from ..runtime import InternalError, in_order
+from .candidates import Candidates
+from .pieces import PointPiece, SetPiece, search_piece
+from .plan import Plan, Point
+from .store import FOUND, PointOutcome, Store
+
+ALL_REMAINDERS: Preset = "ruby"  # the mapspace that has all mappings of every other
+
+
+@dataclass(frozen=True)
+class OptimiseProgress:
+    """How far a designer is."""
+
+    proofs: int  # of layers
+    open: int  # candidates that may still change the answer
+    candidates: int
+    best: float  # of what is minimised, or on the second axis; inf: none
+    least: float  # nothing is below it
+
+
+@dataclass(eq=False)
+class Optimised:
+    """What a designer found."""
+
+    candidates: Candidates
+    standing: Standing
+    outcomes: dict[int, PointOutcome] = field(default_factory=dict)  # by the point's number
+    proofs: int = 0  # of layers, of sets and of designs
+    interrupted: bool = False
+
+    @property
+    def layers(self) -> int:
+        """Layers of all workloads, equal ones of a network once."""
+        return sum(len(distinct_layers(work)) for work in self.candidates.plan.workloads.values())
+
+    @property
+    def progress(self) -> OptimiseProgress:
+        """How far it is."""
+        standing = self.standing
+        score = standing.wanted.questions[0][-1]
+        rows = np.flatnonzero(standing.known)
+        best = float(score.of(standing.upper, rows).min(initial=inf))
+        return OptimiseProgress(
+            self.proofs, int(standing.open().sum()), len(self.candidates), best, standing.least(score)
+        )
+
+
+Tell = Callable[[Any], None]
+
+
+class _Done(NamedTuple):
+    """A trial that was made, and what came of it by workload."""
+
+    trial: Trial
+    results: tuple[Json, ...]
+
+
+class Optimiser:
+    """A running designer."""
+
+    def __init__(self, plan: Plan, store: Store, jobs: int, tell: Tell | None) -> None:
+        self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
+        candidates = Candidates.judged(plan, jobs)
+        self.standing = Standing(plan.question.wanted(candidates.known))
+        self.optimised = Optimised(candidates, self.standing)
+        self.trials: dict[int, _Done] = {}
+        self.kept, self.kept_sets = store.done(), store.bounds()
+
+    def run(self) -> Optimised:
+        """Make the trials that the designer asks for, until it asks for none, or Ctrl-C."""
+        designer = BranchAndBound(self.optimised.candidates.space, self.standing, self.plan.question.width)
+        try:
+            while (trials := designer.ask()) and self._proofs_left():
+                for trial, results in self._made(trials):
+                    designer.tell(trial, self._finding(trial, results))
+                    self.trials[trial.number] = _Done(trial, results)
+                if self.tell:
+                    self.tell(self.optimised.progress)
+        except KeyboardInterrupt:
+            self.optimised.interrupted = True
+        return self.optimised
+
+    def _proofs_left(self) -> bool:
+        most = self.plan.question.proofs
+        return most is None or self.optimised.proofs < most
+
+    def _made(self, trials: Sequence[Trial]) -> list[_Done]:
+        """Make trials."""
+        pieces = [self._piece(trial, work) for trial in trials for work in self.plan.workloads]
+        results = self._searched(pieces)
+        for piece, result in zip(pieces, results, strict=True):
+            if isinstance(piece, PointPiece):
+                self.optimised.outcomes[self.plan.number(piece.point)] = result
+            self.optimised.proofs += _proofs(result)
+        width = len(self.plan.workloads)
+        return [_Done(trial, tuple(results[at * width : (at + 1) * width])) for at, trial in enumerate(trials)]
+
+    def _searched(self, pieces: Sequence[PointPiece | SetPiece]) -> list[Any]:
+        """Search pieces side by side, but for those in the store. Layers of few pieces are searched side by side."""
+        results: list[Any] = [self._stored(piece) for piece in pieces]
+        missing = [number for number, result in enumerate(results) if result is None]
+        few = len(missing) < self.jobs and self.optimised.layers > len(self.plan.workloads)
+        plan = replace(self.plan, options=replace(self.plan.options, jobs=self.jobs)) if few else self.plan
+        todo = [pieces[number] for number in missing]
+        with closing(in_order(search_piece, plan, todo, 1 if few else self.jobs, most=1)) as made:
+            for number, result in zip(missing, made, strict=True):
+                self._keep(pieces[number], result)
+                results[number] = result
+        return results
+
+    def _piece(self, trial: Trial, workload: str) -> PointPiece | SetPiece:
+        known = self._known(trial, workload)
+        if trial.single:
+            design, mapspace = self.optimised.candidates.place(int(trial.rows[0]))
+            return PointPiece(Point(design, workload, mapspace, self.plan.seeds[0]), known)
+        names = {self.optimised.candidates.place(int(row))[1] for row in trial.rows}
+        presets = {name.partition("+")[0] for name in names}
+        transformation = next(iter(names)).partition("+")[2]
+        alone = next(iter(presets)) if len(presets) == 1 else "auto"
+        preset = next(name for name in PRESETS if name == alone)
+        machine, table = self.optimised.candidates.space.machine(trial.rows)
+        return SetPiece(machine, table, workload, ALL_REMAINDERS if preset == "auto" else preset, transformation, known)
+
+    def _known(self, trial: Trial, workload: str) -> Mapping[str, KnownLayer]:
+        """What is known of the layers on the machine of the set that holds a trial."""
+        if trial.parent is None:
+            return {}
+        at = list(self.plan.workloads).index(workload)
+        return known_layers([self.trials[trial.parent].results[at]])
+
+    def _stored(self, piece: PointPiece | SetPiece) -> PointOutcome | Json | None:
+        if isinstance(piece, PointPiece):
+            return self.kept.get(self.plan.key(piece.point))
+        return self.kept_sets.get(self.plan.set_key(piece.workload, piece.key))
+
+    def _keep(self, piece: PointPiece | SetPiece, result: Any) -> None:
+        if isinstance(piece, PointPiece):
+            self.store.add(self.plan.key(piece.point), result)
+        else:
+            self.store.add_bounds(self.plan.set_key(piece.workload, piece.key), result)
+
+    def _finding(self, trial: Trial, results: Sequence[Any]) -> Finding:
+        """What a trial says of the objective, by workload."""
+        if not trial.single:
+            return Finding(tuple(inf if own["empty"] else own["lower_bound"] or 0.0 for own in results))
+        column = OBJECTIVES[self.plan.question.objective].column
+        whole = [own.result or {} if own.status == FOUND else None for own in results]
+        lower = tuple(inf if own is None else float(own.get("lower_bound") or 0.0) for own in whole)
+        upper = tuple(inf if own is None else float(own[column]) for own in whole)
+        before = self.standing.lower[trial.rows[0]]
+        for value, bound in zip(upper, before, strict=True):
+            if value < bound * (1 - ROUNDING):
+                raise InternalError(
+                    "internal error: a design is better than the bound of a set that holds it; please report it"
+                )
+        return Finding(lower, upper)
+
+
+def _proofs(result: Any) -> int:
+    """How many layers were proven, or begun to be: not known from a machine that allows more."""
+    if isinstance(result, PointOutcome):
+        whole: Any = result.result or {}
+        return sum(bool(layer["search"]["steps"]) for layer in whole.get("layers", [whole] if whole else []))
+    return sum(bool(layer["steps"]) for layer in result["layers"])
+
+
+def of_grid(plan: Plan, outcomes: Mapping[int, PointOutcome]) -> Optimised:
+    """What the points of a grid say: of several seeds the least value and the largest bound."""
+    candidates = Candidates.of(plan, 1)
+    standing = Standing(plan.question.wanted(candidates.known))
+    optimised = Optimised(candidates, standing, dict(outcomes))
+    column = OBJECTIVES[plan.question.objective].column
+    for number, outcome in outcomes.items():
+        result: Any = outcome.result or {}
+        row, workload = candidates.row(plan.point(number))
+        optimised.proofs += _proofs(outcome)
+        standing.searched[row] = True
+        if outcome.status == FOUND:
+            standing.lower[row, workload] = max(standing.lower[row, workload], result.get("lower_bound") or 0.0)
+            standing.upper[row, workload] = min(standing.upper[row, workload], result[column])
+    return optimised

@@ -1,0 +1,130 @@
+"""The pieces of work of a sweep: a point, or the layers of a workload on the machine of a set of designs."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import InputError
+from ..designs import ExpressionError
+from ..exploration import explored, load
+from ..exploration.sets import KnownLayer, KnownStudy, explore_layers
+from ..exploration.transforms import transformed
+from ..mapspace import Preset
+from ..problem import Problem, digest, plain
+from ..report import Json, NetworkResult, Result, result_json
+from ..runtime import InternalError
+from ..search.outcome import Ended
+from .inputs import PointInputs, inputs_of, machine_of
+from .plan import Plan, Point
+from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
+
+NOTHING_KNOWN: Mapping[str, KnownLayer] = {}
+
+
+@dataclass(frozen=True)
+class PointPiece:
+    """A point of a sweep, and what is known of its layers."""
+
+    point: Point
+    known: Mapping[str, KnownLayer] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SetPiece:
+    """The layers of a workload on the machine of a set of designs, and what is known of a larger set that holds it."""
+
+    machine: Architecture
+    table: EnergyTable
+    workload: str
+    preset: Preset
+    transformation: str
+    known: Mapping[str, KnownLayer]
+
+    @cached_property
+    def key(self) -> str:
+        """What its bounds depend on but for the workload and the search, as a hash."""
+        levels = [[own.read_pj, own.write_pj, own.update_pj, own.leak_pj_per_cycle] for own in self.table.levels]
+        own = replace(self.machine, name="", components=(), calibration=None)
+        known = {name: [layer.lower_bound, layer.mapping] for name, layer in self.known.items()}
+        return digest([plain(own), levels, plain(replace(self.table.compute, source="", area_um2=0.0)),
+                       self.preset, self.transformation, known])  # fmt: skip
+
+
+def search_piece(plan: Plan, piece: PointPiece | SetPiece) -> PointOutcome | Json:
+    """Search a piece."""
+    if isinstance(piece, PointPiece):
+        return search_point(plan, piece)
+    return search_set(plan, piece)
+
+
+def search_set(plan: Plan, piece: SetPiece) -> Json:
+    """Bound the objective of all mappings on the machine of a set: `lower_bound`, null where nothing is proven, and
+    the same of each layer with the best mapping; `empty` where it is proven that a layer has no valid mapping."""
+    with warnings.catch_warnings(action="ignore"):  # points say what is to be known of figures
+        try:
+            machine, work = load(piece.machine, plan.workloads[piece.workload])
+            work = transformed(machine, work, [piece.transformation] if piece.transformation else [])
+            inputs = PointInputs(machine, work, piece.table, piece.preset)
+            result = explore_layers(_study(plan, inputs, plan.seeds[0], piece.known))
+        except InputError:  # a design of it may have mappings all the same: there is no bound of the set
+            return {"lower_bound": None, "empty": False, "layers": []}
+    layers = [layer for layer, _ in result.layers]
+    empty = any(not layer.found and Ended.SEEN_ALL in layer.statistics.ended for layer in layers)
+    rows = [
+        {
+            "workload": layer.workload.name,
+            "lower_bound": own["lower_bound"],
+            "mapping": own["mapping"],
+            "steps": layer.statistics.steps,
+        }
+        for layer in layers
+        if (own := result_json(layer)).get("lower_bound") is not None
+    ]
+    return {"lower_bound": result.lower_bound, "empty": empty, "layers": rows}
+
+
+def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
+    """Search a point. Whatever goes wrong is its outcome, so that the others go on."""
+    point = piece.point
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = explored(_study(plan, inputs_of(plan, point), point.seed, piece.known), {})
+        except InputError as error:
+            return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
+        except (ExpressionError, InternalError) as error:
+            return PointOutcome(FAILED, message=str(error))
+        except Exception as error:  # a fault of ours in one point must not take the others with it
+            return PointOutcome(FAILED, message=f"{type(error).__name__}: {error}")
+    if result.statistics.interrupted:
+        raise KeyboardInterrupt
+    texts = _texts([*machine_of(plan, point.design)[2], *caught])
+    if not result.found:
+        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
+    return PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
+
+
+def _study(plan: Plan, inputs: PointInputs, seed: int, known: Mapping[str, KnownLayer]) -> KnownStudy:
+    """Make the study of a machine. Raises InputError where a layer does not fit it."""
+    options, costs = replace(plan.options, seed=seed), plan.energies.costs
+    study = KnownStudy.of(
+        inputs.work,
+        lambda layer: Problem(inputs.machine, layer, inputs.table, costs, options.goal),
+        inputs.preset,
+        plan.distinct,
+        options,
+    )
+    return replace(study, known=known)
+
+
+def _texts(caught: Iterable[warnings.WarningMessage]) -> tuple[str, ...]:
+    """What was warned of, each once."""
+    return tuple(dict.fromkeys(str(warning.message) for warning in caught))
+
+
+def _hint(result: Result | NetworkResult) -> str:
+    hints = {layer.workload.name: layer.hint.splitlines() for layer, _ in result.layers if not layer.found}
+    return "; ".join(f"{name}: {'; '.join(map(str.strip, lines))}" for name, lines in hints.items())

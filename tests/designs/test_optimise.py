@@ -1,0 +1,160 @@
+"""Sweeps that optimise: the same answer as the full grid, with fewer proofs; and what cannot be answered."""
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from ruby_map.mapper import sweep
+from ruby_map.mapper.sweeps.fronts import MEASURES
+
+from ..conftest import DEEP
+
+ARCH = """
+name: small
+clock_ns: 2
+variables: {rows: 4, columns: 2, words: 24, inner: 6, rate: 4, bits: 16}
+levels:
+  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16, read_bandwidth: rate}
+  - name: GLB
+    class: regfile
+    capacity_words: words
+    width_bits: bits
+    keep: [Inputs, Weights, Outputs]
+    fanout: [{name: column, size: columns}, {name: row, size: rows, mesh: Y}]
+  - {name: spad, class: regfile, capacity_words: inner, width_bits: 16, keep: [Outputs], bypass: [Weights]}
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+LISTS = {
+    "rows": [1, 2, 3, 4, 6],
+    "columns": [1, 2, 5],
+    "words": [8, 16, 24, 48, 96],
+    "inner": [3, 6, 12],
+    "rate": [0.5, 1, 4],
+    "bits": [16, 32],
+    "levels.GLB.keep": [["Inputs", "Weights", "Outputs"], ["Inputs", "Outputs"]],
+    "levels.spad.keep": [["Outputs"], ["Inputs", "Outputs"]],
+    "levels.GLB.start_cycles": [0, 3],
+}
+PROVING = {"search": {"strategy": "optimal"}, "transfer": False}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("designs")
+    (folder / "small.yaml").write_text(ARCH)
+    (folder / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 6, N: 5, K: 7}\n")
+    (folder / "conv.yaml").write_text("name: conv\nshape: conv2d\nsizes: {M: 4, C: 3, P: 5, Q: 2, R: 3, S: 1}\n")
+    (folder / "net.yaml").write_text(
+        "name: net\nlayers:\n"
+        "  - {name: a, shape: matmul, sizes: {M: 6, N: 5, K: 7}, count: 2}\n"
+        "  - {name: b, shape: matmul, sizes: {M: 3, N: 8, K: 4}}\n"
+    )
+    return folder
+
+
+@st.composite
+def sweeps(draw):
+    """Up to some forty designs, one workload or several, in one mapspace or two."""
+    names = draw(st.lists(st.sampled_from(sorted(LISTS)), min_size=1, max_size=3, unique=True))
+    parameters = {
+        name: draw(st.lists(st.sampled_from(LISTS[name]), min_size=2, max_size=3, unique_by=str)) for name in names
+    }
+    works = draw(st.lists(st.sampled_from(["mm", "conv", "net"]), min_size=1, max_size=2, unique=True))
+    energy = draw(st.sampled_from([{}, {}, {"leakage": True}, {"hop_pj": 0.7}, {"drain_reads": True}]))
+    spaces = draw(st.sampled_from([["pfm"], ["ruby-s"], ["pfm", "ruby-s"], ["auto"], ["pfm", "pfm+pad"]]))
+    given_sweep = {"parameters": parameters, "workloads": works, "mapspaces": spaces, "energy": energy}
+    if len(works) > 1 and draw(st.booleans()):
+        given_sweep["weights"] = {works[0]: draw(st.sampled_from([0.5, 3, 10]))}
+    return given_sweep
+
+
+QUESTIONS = (
+    {"minimize": "edp"},
+    {"minimize": "energy"},
+    {"minimize": "cycles * area"},
+    {"minimize": "energy ** 2 * area_mm2 * (1 + area)"},
+    {"minimize": "edp", "pareto": ["area", "edp"]},
+    {"minimize": "1 / tops", "pareto": ["area", "seconds"]},
+    {"pareto": ["area_mm2", "energy"]},
+)
+
+
+def in_folder(folder, given_sweep):
+    """The sweep with the paths of its files."""
+    whole = PROVING | given_sweep | {"architecture": str(folder / "small.yaml")}
+    whole["workloads"] = [str(folder / f"{name}.yaml") for name in given_sweep["workloads"]]
+    if "weights" in whole:
+        whole["weights"] = {str(folder / f"{name}.yaml"): own for name, own in whole["weights"].items()}
+    return whole
+
+
+def by_grid(result, question, limit):
+    """Values of the question's expressions of all candidates of a full grid, by hand: (scores, area) by candidate."""
+    plan, every = result.plan, {}
+    weights = plan.question.weights
+    texts = [text for text in (question.get("minimize"), *question.get("pareto", ())) if text]
+    for number, outcome in result.outcomes.items():
+        point = plan.point(number)
+        every.setdefault((point.design, point.mapspace), []).append(outcome)
+    scores = {}
+    for (design, space), outcomes in every.items():
+        if any(outcome.status != "found" for outcome in outcomes):
+            continue
+        values = []
+        for text in texts:
+            terms = [weight * value_of(text, outcome.result) for weight, outcome in zip(weights, outcomes, strict=True)]
+            alone = text.startswith("area")
+            values.append(terms[0] / weights[0] if alone else sum(terms))
+        if all(value_of(limit[0], outcome.result) <= limit[1] for outcome in outcomes):
+            scores[design, space] = values
+    return scores
+
+
+def value_of(text, result):
+    """An expression of results, by Python."""
+    names = {name: result[column] for column, measure in MEASURES.items() if column in result
+             for name in (column, measure.name.lower())}  # fmt: skip
+    names |= {"area_mm2": result["area_um2"] / 1e6, "seconds": result["milliseconds"] / 1e3, "tops": result["tops"]}
+    return eval(text, {}, names)  # noqa: S307  # of this file
+
+
+def points_of_front(points):
+    """The points that no other dominates, each once."""
+    front = {point for point in points if not any(dominates(other, point) for other in points)}
+    return sorted(front)
+
+
+def dominates(other, point):
+    return all(a <= b for a, b in zip(other, point, strict=True)) and other != point
+
+
+@settings(max_examples=100 if DEEP else 6)
+@given(given_sweep=sweeps(), question=st.sampled_from(QUESTIONS), share=st.floats(0.2, 1.0))
+def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, share):
+    """The best design under a limit on its area, and the frontier, by proofs of all designs and by sets of them."""
+    objective = {"energy": "energy", "cycles * area": "delay", "1 / tops": "delay", "edp": "edp"}
+    first = question.get("minimize") or question["pareto"][-1]
+    asked = {"objective": next((own for text, own in objective.items() if first.startswith(text)), "energy")}
+    whole = in_folder(folder, given_sweep)
+    grid = sweep(whole | asked)
+    areas = sorted({outcome.result["area_um2"] for outcome in grid.outcomes.values() if outcome.result})
+    areas = [area for area in areas if area is not None]
+    assume(areas)
+    limit = ("area_um2", areas[int(share * (len(areas) - 1))])
+    found = sweep(whole | question | {"subject_to": [f"area <= {limit[1]!r}"]})
+    scores = by_grid(grid, question, limit)
+    answer = found.answer.json()
+    assert not answer["designs"]["open"]
+    assert answer["proofs"]["made"] <= 2 * answer["proofs"]["of"]
+    if "minimize" in question:
+        values = {place: own[0] for place, own in scores.items()}
+        assert (answer["best"] is None) == (not values)
+        if values:
+            best = answer["best"]
+            assert best["value"] == pytest.approx(min(values.values()), rel=1e-8)
+            assert best["lower_bound"] == pytest.approx(best["value"], rel=1e-8)
+            assert values[best["design"], best["mapspace"]] == pytest.approx(best["value"], rel=1e-8)
+    if "pareto" in question:
+        axes = [tuple(float(f"{value:.8g}") for value in own[-2:]) for own in scores.values()]
+        shown = [tuple(float(f"{value:.8g}") for value in point["values"].values()) for point in answer["frontier"]]
+        assert sorted(set(shown)) == points_of_front(axes)
+        assert all(point["gap"] <= 1e-8 for point in answer["frontier"])

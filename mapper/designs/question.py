@@ -9,7 +9,7 @@ import numpy as np
 from ..mapping import Bools, Floats
 from ..problem import OBJECTIVES
 from .results import ALONE, Constraint, Expression, Known, objective_of
-from .standing import SLACK, Score, Wanted
+from .standing import Score, Wanted
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,16 @@ class Question:
                 most = min(most, limit.factor(known) ** (-1 / float(power)))
         return most
 
-    def kept(self, known: Sequence[Known], energy_pj: Sequence[float], cycles: Sequence[float]) -> bool:
-        """Test whether results of mappings keep all limits. # each (workload,)"""
-        for own, pj, number in zip(known, energy_pj, cycles, strict=True):
-            for limit in self.limits:
-                by_energy, by_cycles = map(float, limit.powers)
-                if not limit.alone and limit.factor(own) * pj**by_energy * number**by_cycles > 1 + SLACK:
-                    return False
-        return True
+    @property
+    def other_limits(self) -> tuple[Constraint, ...]:
+        """The limits of results that are not of the objective: the mapping with its least may break them."""
+        objective = OBJECTIVES[self.objective]
+        return tuple(own for own in self.limits if not own.alone and own.powers.of(objective) is None)
+
+    def limits_of(self, known: Known) -> tuple[tuple[tuple[float, float], float], ...]:
+        """The powers of energy and cycles of each of these, and the most that their product may be on a workload."""
+        every = ((limit.powers, limit.factor(known)) for limit in self.other_limits)
+        return tuple(((float(powers.energy), float(powers.cycles)), 1 / factor) for powers, factor in every)
 
 
 def objective_asked(expressions: Sequence[Expression], limits: Sequence[Constraint]) -> str | None:

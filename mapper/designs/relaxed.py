@@ -33,7 +33,7 @@ def figures(arch: Architecture, table: EnergyTable) -> list[Figure]:
     rows = [*_of_levels(arch, table)]
     compute = table.compute
     rows.append(Figure(_leakage(arch, len(arch.levels), compute), False, 0.1))
-    rows.append(Figure(compute.compute_pj, False, 0.3))
+    rows.append(Figure(compute.compute_pj, False, 0.1))
     if compute.by_bits is not None:
         rows += [Figure(compute.by_bits.adder_pj, False, 0.1), Figure(compute.by_bits.multiplier_pj, False, 0.1)]
     return rows
@@ -51,7 +51,7 @@ def _of_levels(arch: Architecture, table: EnergyTable) -> Iterator[Figure]:
             yield Figure(float(axis.size), True, 1.0)
             yield Figure(float(next(leasts)), False, 0.1)
         for name in ENERGIES:
-            yield Figure(getattr(energies, name), False, 0.3)
+            yield Figure(getattr(energies, name), False, 0.1)
         yield Figure(_leakage(arch, i, energies), False, 0.1)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..bounds.sums import LayerBounds, best_choice, edp_bound
+from ..bounds.sums import EdpBound, LayerBounds, best_choice, edp_bound
 from ..problem import OBJECTIVES, ROUNDING, Effort, Point
 from ..report import Result
 from ..runtime import InternalError
@@ -40,7 +40,7 @@ def chosen_for_network(layers: Layers, results: dict[int, Result], counts: Seque
         return {number: _interrupted(result) for number, result in results.items()}
     together = None
     try:
-        together = _Together(layers, results, counts)
+        together = Together(layers, results, counts)
         together.prove()
     except KeyboardInterrupt:
         layers.interrupted = True
@@ -54,7 +54,7 @@ def _interrupted(result: Result) -> Result:
     return result
 
 
-class _Together:
+class Together:
     """The layers of a network, and the best choice of their known mappings."""
 
     def __init__(self, layers: Layers, results: dict[int, Result], counts: Sequence[int]) -> None:
@@ -69,14 +69,11 @@ class _Together:
         """Prove least sums until the best choice is proven, or no layer has anything left to prove."""
         slopes: tuple[float, ...] = tuple(self.slope * factor for factor in FIRST_SLOPES)
         while not self.all.interrupted:
-            counts = [layer.count for layer in self.layers.values()]
-            points = [layer.points for layer in self.layers.values()]
-            self.chosen = best_choice([*counts, 1], [*points, [self.study.beside]])[:-1]
-            needs = [layer.needs for layer in self.layers.values()]
-            bound, edp = edp_bound([*needs, LayerBounds.fixed(self.study.beside)]), self.edp
-            if bound.edp > edp * (1 + ROUNDING):
+            self.choose()
+            bound = self.bound()
+            if bound.edp > self.value * (1 + ROUNDING):
                 raise InternalError("internal error: the EDP of a network is below its bound; please report it")
-            if bound.slope is None or bound.edp >= edp * (1 - ROUNDING):
+            if bound.slope is None or bound.edp >= self.value * (1 - ROUNDING):
                 return
             wanted = self._wanted(slopes or (bound.slope,))
             if wanted:
@@ -85,22 +82,33 @@ class _Together:
                 return
             slopes = ()
 
+    def choose(self) -> None:
+        """Choose the known mappings that are best together."""
+        counts = [layer.count for layer in self.layers.values()]
+        points = [layer.points for layer in self.layers.values()]
+        self.chosen = best_choice([*counts, 1], [*points, [self.study.beside]])[:-1]
+
+    def bound(self) -> EdpBound:
+        """Bound every choice, and name the slope at which better bounds would raise that."""
+        needs = [layer.needs for layer in self.layers.values()]
+        return edp_bound([*needs, LayerBounds.fixed(self.study.beside)])
+
     @property
     def slope(self) -> float:
         """Energy / cycles of the choice: if it is the best, it has the least energy + slope x cycles."""
-        cycles, energy_pj = self._sums
+        cycles, energy_pj = self.sums_of(self.chosen)
         return energy_pj / cycles
 
     @property
-    def edp(self) -> float:
+    def value(self) -> float:
         """The EDP of the choice."""
-        cycles, energy_pj = self._sums
+        cycles, energy_pj = self.sums_of(self.chosen)
         return energy_pj * cycles
 
-    @property
-    def _sums(self) -> Point:
+    def sums_of(self, choice: Sequence[int]) -> Point:
+        """The cycles and the energy of a choice."""
         points = [
-            layer.count * np.array(layer.points[i]) for layer, i in zip(self.layers.values(), self.chosen, strict=True)
+            layer.count * np.array(layer.points[i]) for layer, i in zip(self.layers.values(), choice, strict=True)
         ]
         cycles, energy_pj = np.sum([*points, self.study.beside], axis=0).tolist()
         return cycles, energy_pj

@@ -57,6 +57,7 @@ class Start:
     stages: tuple[StageProof, ...] = ()
     root_only: bool = False  # bound the mapspace as a whole and no more
     below: float = np.inf  # only mappings below it by the objective are of use, whether there is one or not
+    limits: tuple[ObjectiveLimit, ...] = ()  # only mappings within them are
 
 
 class Optimal:
@@ -269,7 +270,7 @@ def _incumbents(task: Task, start: Start) -> Incumbents:
     objectives, stages = task.goal.minimised, start.stages
     if task.goal.front:
         return FrontIncumbents(objectives)
-    limits = tuple(
+    closed = tuple(
         ObjectiveLimit.equal_to(OBJECTIVES[stage.objective], stage.value) for stage in stages if stage.value is not None
     )
-    return BestIncumbent.below(start.below, objectives[len(stages) :], limits)
+    return BestIncumbent.below(start.below, objectives[len(stages) :], closed + start.limits)

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ...workloads import Fault, option_fault
+from ..bounds import ObjectiveLimit
 from ..mapping import MappingBatch
 from ..problem import OBJECTIVES, Problem
 from ..runtime import check_cluster
@@ -84,6 +85,18 @@ def least_below(task: Task, value: float, near: MappingBatch, observers: Observe
     """
     task = replace(task, options=replace(task.options, certify=False))
     return Optimal(task, observers, Start(near, below=value)).run()
+
+
+def best_within(
+    task: Task, limits: tuple[ObjectiveLimit, ...], near: MappingBatch | None, observers: Observers
+) -> Outcome:
+    """Find and prove the best mapping by the only objective among those within limits.
+
+    It begins with a valid mapping `near`, which need not be within them. Without a mapping within them the outcome has
+    none; it has no certificate.
+    """
+    task = replace(task, options=replace(task.options, certify=False))
+    return Optimal(task, observers, Start(near, limits=limits)).run()
 
 
 def least_sum(task: Task, slope: float, best: MappingBatch, observers: Observers) -> Outcome:

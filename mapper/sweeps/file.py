@@ -54,7 +54,8 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
     parameters = [str(place[-1]) for together in places for place in together]
     designer, question = read_question(document, written, parameters, faults)
     faults += _choices(document, written, any_axis=designer != GRID)
-    options = _options(document, written, written.objective if designer == GRID else question.objective, faults)
+    same = question.objective == written.objective.split(",")[0]
+    options = _options(document, written, written.objective if same else question.objective, faults)
     faults += optimising_faults(document, designer, written.seeds, options)
     energies = read_energies(document, written.energy, folder, faults)
     limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..designs import BranchAndBound, Finding, Standing, Trial
 from ..exploration import distinct_layers
-from ..exploration.sets import KnownLayer, known_layers
+from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import OBJECTIVES, ROUNDING
 from ..report import Json
@@ -135,7 +135,14 @@ class Optimiser:
         alone = next(iter(presets)) if len(presets) == 1 else "auto"
         preset = next(name for name in PRESETS if name == alone)
         machine, table = self.optimised.candidates.space.machine(trial.rows)
-        return SetPiece(machine, table, workload, ALL_REMAINDERS if preset == "auto" else preset, transformation, known)
+        space = ALL_REMAINDERS if preset == "auto" else preset
+        return SetPiece(machine, table, workload, space, transformation, known, self._limits(trial, workload))
+
+    def _limits(self, trial: Trial, workload: str) -> tuple[PowerLimit, ...]:
+        """Of each limit the loosest of all designs of a trial."""
+        at, known = list(self.plan.workloads).index(workload), self.optimised.candidates.known
+        every = [self.plan.question.limits_of(own[at]) for row in trial.rows if (own := known[int(row)]) is not None]
+        return tuple(PowerLimit(own[0][0], max(most for _, most in own)) for own in zip(*every, strict=True))
 
     def _known(self, trial: Trial, workload: str) -> Mapping[str, KnownLayer]:
         """What is known of the layers on the machine of the set that holds a trial."""
@@ -159,10 +166,7 @@ class Optimiser:
         """What a trial says of the objective, by workload."""
         if not trial.single:
             return Finding(tuple(inf if own["empty"] else own["lower_bound"] or 0.0 for own in results))
-        column = OBJECTIVES[self.plan.question.objective].column
-        whole = [own.result or {} if own.status == FOUND else None for own in results]
-        lower = tuple(inf if own is None else float(own.get("lower_bound") or 0.0) for own in whole)
-        upper = tuple(inf if own is None else float(own[column]) for own in whole)
+        lower, upper = zip(*(interval(self.plan, own) for own in results), strict=True)
         before = self.standing.lower[trial.rows[0]]
         for value, bound in zip(upper, before, strict=True):
             if value < bound * (1 - ROUNDING):
@@ -185,13 +189,25 @@ def of_grid(plan: Plan, outcomes: Mapping[int, PointOutcome]) -> Optimised:
     candidates = Candidates.of(plan, 1)
     standing = Standing(plan.question.wanted(candidates.known))
     optimised = Optimised(candidates, standing, dict(outcomes))
-    column = OBJECTIVES[plan.question.objective].column
     for number, outcome in outcomes.items():
-        result: Any = outcome.result or {}
         row, workload = candidates.row(plan.point(number))
         optimised.proofs += _proofs(outcome)
         standing.searched[row] = True
-        if outcome.status == FOUND:
-            standing.lower[row, workload] = max(standing.lower[row, workload], result.get("lower_bound") or 0.0)
-            standing.upper[row, workload] = min(standing.upper[row, workload], result[column])
+        lower, upper = interval(plan, outcome)
+        standing.lower[row, workload] = max(standing.lower[row, workload], lower)
+        standing.upper[row, workload] = min(standing.upper[row, workload], upper)
     return optimised
+
+
+def interval(plan: Plan, outcome: PointOutcome) -> tuple[float, float]:
+    """What no mapping of a point that keeps all limits is below by the objective, and the best that is known.
+
+    Both are inf where there is proven to be none, and the second where none is known.
+    """
+    whole: Any = outcome.result
+    if outcome.none_keeps:
+        return inf, inf
+    if outcome.status != FOUND or whole is None:
+        return 0.0, inf
+    bound = whole.get("lower_bound") if outcome.least is None else outcome.least
+    return float(bound or 0.0), float(whole[OBJECTIVES[plan.question.objective].column]) if outcome.kept else inf

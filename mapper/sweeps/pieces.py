@@ -4,21 +4,21 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 
 from ...arch import Architecture
-from ...energy import EnergyTable
-from ...workloads import InputError
-from ..designs import ExpressionError
+from ...energy import EnergyTable, area_um2
+from ...workloads import Fault, InputError, Network
+from ..designs import ExpressionError, Known
 from ..exploration import explored, load
-from ..exploration.sets import KnownLayer, KnownStudy, explore_layers
+from ..exploration.sets import KnownLayer, KnownStudy, PowerLimit, explore_within
 from ..exploration.transforms import transformed
 from ..mapspace import Preset
 from ..problem import Problem, digest, plain
 from ..report import Json, NetworkResult, Result, result_json
 from ..runtime import InternalError
-from ..search.outcome import Ended
 from .inputs import PointInputs, inputs_of, machine_of
-from .plan import Plan, Point
+from .plan import Plan, Point, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 
 NOTHING_KNOWN: Mapping[str, KnownLayer] = {}
@@ -42,6 +42,7 @@ class SetPiece:
     preset: Preset
     transformation: str
     known: Mapping[str, KnownLayer]
+    limits: tuple[PowerLimit, ...] = ()  # the loosest of all designs of the set
 
     @cached_property
     def key(self) -> str:
@@ -50,7 +51,7 @@ class SetPiece:
         own = replace(self.machine, name="", components=(), calibration=None)
         known = {name: [layer.lower_bound, layer.mapping] for name, layer in self.known.items()}
         return digest([plain(own), levels, plain(replace(self.table.compute, source="", area_um2=0.0)),
-                       self.preset, self.transformation, known])  # fmt: skip
+                       self.preset, self.transformation, known, *map(plain, self.limits)])  # fmt: skip
 
 
 def search_piece(plan: Plan, piece: PointPiece | SetPiece) -> PointOutcome | Json:
@@ -68,11 +69,10 @@ def search_set(plan: Plan, piece: SetPiece) -> Json:
             machine, work = load(piece.machine, plan.workloads[piece.workload])
             work = transformed(machine, work, [piece.transformation] if piece.transformation else [])
             inputs = PointInputs(machine, work, piece.table, piece.preset)
-            result = explore_layers(_study(plan, inputs, plan.seeds[0], piece.known))
+            limited = explore_within(_study(plan, inputs, plan.seeds[0], piece.known), piece.limits, sums=False)
         except InputError:  # a design of it may have mappings all the same: there is no bound of the set
             return {"lower_bound": None, "empty": False, "layers": []}
-    layers = [layer for layer, _ in result.layers]
-    empty = any(not layer.found and Ended.SEEN_ALL in layer.statistics.ended for layer in layers)
+    layers, empty = [layer for layer, _ in limited.unlimited.layers], limited.lower_bound == inf
     rows = [
         {
             "workload": layer.workload.name,
@@ -83,7 +83,7 @@ def search_set(plan: Plan, piece: SetPiece) -> Json:
         for layer in layers
         if (own := result_json(layer)).get("lower_bound") is not None
     ]
-    return {"lower_bound": result.lower_bound, "empty": empty, "layers": rows}
+    return {"lower_bound": None if empty else limited.lower_bound, "empty": empty, "layers": rows}
 
 
 def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
@@ -92,7 +92,10 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = explored(_study(plan, inputs_of(plan, point), point.seed, piece.known), {})
+            inputs = inputs_of(plan, point)
+            study, limits = _study(plan, inputs, point.seed, piece.known), _limits(plan, inputs, point)
+            within = explore_within(study, limits) if limits else None
+            result = explored(study, {}) if within is None else within.result
         except InputError as error:
             return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
         except (ExpressionError, InternalError) as error:
@@ -104,7 +107,26 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
     texts = _texts([*machine_of(plan, point.design)[2], *caught])
     if not result.found:
         return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
-    return PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
+    outcome = PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
+    if within is None:
+        return outcome
+    empty = within.lower_bound == inf
+    return replace(outcome, kept=within.kept, least=None if empty else within.lower_bound, none_keeps=empty)
+
+
+def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, ...]:
+    """The limits that are asked of the mappings of a point. Raises InputError where they cannot be computed."""
+    if not plan.question.other_limits:
+        return ()
+    work, values = plan.workloads[point.workload], design_values(plan, point.design)
+    tokens = work.tokens if isinstance(work, Network) else None
+    numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
+    area = area_um2(inputs.machine, inputs.table)
+    try:
+        limits = plan.question.limits_of(Known(area, inputs.machine.clock_ns, tokens, work.macs, numbers))
+    except ValueError as error:
+        raise InputError(Fault(plan.name, None, "subject_to", str(error))) from None
+    return tuple(PowerLimit(*limit) for limit in limits)
 
 
 def _study(plan: Plan, inputs: PointInputs, seed: int, known: Mapping[str, KnownLayer]) -> KnownStudy:

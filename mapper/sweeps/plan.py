@@ -150,7 +150,9 @@ class Plan:
         """The key of a point in a store: made of its values, not its number, so that a sweep may be extended."""
         values = design_values(self, point.design) or {"design": point.design}  # without values the point will fail
         workload = self._contents[point.workload]
-        return json.dumps([values, point.workload, workload, point.mapspace, point.seed], sort_keys=True)
+        # limits of mappings decide which is the best: what was found without them is another point
+        limits = [[limit.text for limit in self.question.other_limits]] if self.question.other_limits else []
+        return json.dumps([values, point.workload, workload, point.mapspace, point.seed, *limits], sort_keys=True)
 
     def set_key(self, workload: str, key: str) -> str:
         """The key in a store of what is proven of a workload on the machine of a set of designs."""

@@ -125,7 +125,8 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
         except KeyboardInterrupt:
             interrupted = True
             outcomes |= _stored(store, keys)  # it may have come between the store and us
-        if plan.transfer and not interrupted:
+        # a mapping of another design may break the limits that are asked of mappings
+        if plan.transfer and not (interrupted or plan.question.other_limits):
             try:
                 outcomes = with_transfers(plan, outcomes, jobs)
             except KeyboardInterrupt:

@@ -32,6 +32,9 @@ class PointOutcome:
     message: str = ""  # why it failed, or why nothing was valid
     warnings: tuple[str, ...] = ()
     power_pj_per_cycle: float | None = None
+    kept: bool = True  # the limits that are asked of mappings
+    least: float | None = None  # no mapping that keeps them is below it by the objective; None: see the result
+    none_keeps: bool = False  # it is proven that no mapping keeps them
 
 
 ORIGIN = "another design"  # of a mapping that a point took from another

@@ -1,10 +1,16 @@
 """Sweeps that optimise: the same answer as the full grid, with fewer proofs; and what cannot be answered."""
 
+import json
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from ruby_map.mapper import sweep
+from ruby_map.mapper import SearchOptions, explore, sweep
+from ruby_map.mapper.commands.ruby_sweep import main
+from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import MEASURES
+from ruby_map.workloads import Workload
+from typer.testing import CliRunner
 
 from ..conftest import DEEP
 
@@ -41,12 +47,12 @@ PROVING = {"search": {"strategy": "optimal"}, "transfer": False}
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("designs")
     (folder / "small.yaml").write_text(ARCH)
-    (folder / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 6, N: 5, K: 7}\n")
-    (folder / "conv.yaml").write_text("name: conv\nshape: conv2d\nsizes: {M: 4, C: 3, P: 5, Q: 2, R: 3, S: 1}\n")
+    (folder / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 4, N: 3, K: 5}\n")
+    (folder / "conv.yaml").write_text("name: conv\nshape: conv2d\nsizes: {M: 3, C: 2, P: 4, Q: 1, R: 2, S: 1}\n")
     (folder / "net.yaml").write_text(
         "name: net\nlayers:\n"
-        "  - {name: a, shape: matmul, sizes: {M: 6, N: 5, K: 7}, count: 2}\n"
-        "  - {name: b, shape: matmul, sizes: {M: 3, N: 8, K: 4}}\n"
+        "  - {name: a, shape: matmul, sizes: {M: 3, N: 2, K: 5}, count: 2}\n"
+        "  - {name: b, shape: matmul, sizes: {M: 2, N: 4, K: 3}}\n"
     )
     return folder
 
@@ -127,7 +133,7 @@ def dominates(other, point):
     return all(a <= b for a, b in zip(other, point, strict=True)) and other != point
 
 
-@settings(max_examples=100 if DEEP else 6)
+@settings(max_examples=100 if DEEP else 4)
 @given(given_sweep=sweeps(), question=st.sampled_from(QUESTIONS), share=st.floats(0.2, 1.0))
 def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, share):
     """The best design under a limit on its area, and the frontier, by proofs of all designs and by sets of them."""
@@ -158,3 +164,63 @@ def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, shar
         shown = [tuple(float(f"{value:.8g}") for value in point["values"].values()) for point in answer["frontier"]]
         assert sorted(set(shown)) == points_of_front(axes)
         assert all(point["gap"] <= 1e-8 for point in answer["frontier"])
+
+
+LIMITED = (("energy", "cycles"), ("edp", "cycles"), ("delay", "energy"), ("edp", "energy"), ("energy", "edp"))
+
+
+@settings(max_examples=60 if DEEP else 3)
+@given(
+    work=st.sampled_from(["mm", "conv", "net"]),
+    names=st.sampled_from(["rows words", "columns inner", "words rate"]),
+    asked=st.sampled_from(LIMITED),
+    share=st.floats(0.05, 0.95),
+)
+def test_limits_of_mappings_are_kept_by_the_best_mapping_that_keeps_them(folder, work, names, asked, share):
+    """Beside every choice of mappings on the proven fronts of energy and delay of each layer of each design."""
+    parameters = {name: LISTS[name][:3] for name in names.split()}
+    whole = in_folder(folder, {"parameters": parameters, "workloads": [work], "mapspaces": ["ruby-s"]})
+    plan = read_sweep(whole)
+    fronts = [points_of(plan, design) for design in plan.designs]
+    of = {"energy": lambda c, e: e, "cycles": lambda c, e: c, "delay": lambda c, e: c, "edp": lambda c, e: c * e}
+    limited = sorted(of[asked[1]](*point) for front in fronts for point in front)
+    most = limited[int(share * (len(limited) - 1))]
+    within = [of[asked[0]](*point) for front in fronts for point in front if of[asked[1]](*point) <= most * (1 + 1e-12)]
+    found = sweep(whole | {"minimize": asked[0], "subject_to": f"{asked[1]} <= {most!r}"})
+    answer = found.answer.json()
+    if work == "net":  # sums of several layers are proven up to a gap
+        assert answer["best"]["lower_bound"] <= min(within) * (1 + 1e-9)
+        assert answer["best"]["value"] >= min(within) * (1 - 1e-9)
+        assert answer["best"]["gap"] < 0.3
+    else:
+        assert answer["best"]["value"] == pytest.approx(min(within), rel=1e-8)
+        assert answer["best"]["gap"] <= 1e-8
+        assert not answer["designs"]["open"]
+    for outcome in found.outcomes.values():
+        figures = outcome.result["cycles"], outcome.result["energy_pj"]
+        assert outcome.kept == (of[asked[1]](*figures) <= most * (1 + 1e-12))
+
+
+def points_of(plan, design):
+    """Cycles and energy of all choices of mappings on the fronts of the layers of a design."""
+    (workload,) = plan.workloads.values()
+    layers = [(workload, 1)] if isinstance(workload, Workload) else workload.layers
+    every = [(0, 0.0)]
+    for layer, count in layers:
+        found = explore(plan.arch(design), layer, "ruby-s", SearchOptions(strategy="optimal", front="energy,delay"))
+        points = [(float(member.cycles), member.energy_pj) for member in found.front]
+        every = [(c + count * own[0], e + count * own[1]) for c, e in every for own in points]
+    return every
+
+
+def test_no_design_may_keep_all_limits(folder):
+    """That is proven, and said; status 1."""
+    whole = in_folder(folder, {"parameters": {"rows": [1, 2]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]})
+    found = sweep(whole | {"minimize": "energy", "subject_to": ["cycles <= 3"]})
+    assert found.answer.json()["best"] is None
+    assert "proven: no design keeps them" in str(found)
+    path = folder / "none.yaml"
+    path.write_text(json.dumps(whole | {"minimize": "edp", "subject_to": ["area <= 0.001"]}))
+    done = CliRunner().invoke(main, [str(path)])
+    assert done.exit_code == 1
+    assert "0 within the limits of a design alone" in done.stdout

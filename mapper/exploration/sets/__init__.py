@@ -1,10 +1,13 @@
-"""Explores a machine that stands for a set of machines, or one of them, beside machines that allow more."""
+"""Explores a machine that stands for a set of machines, or one of them, within limits of energy and cycles."""
 
-from .within import KnownLayer, KnownStudy, explore_layers, known_layers
+from .limited import Limited, PowerLimit, explore_within
+from .within import KnownLayer, KnownStudy, known_layers
 
 __all__ = [
     "KnownLayer",
     "KnownStudy",
-    "explore_layers",
+    "Limited",
+    "PowerLimit",
+    "explore_within",
     "known_layers",
 ]

@@ -13,15 +13,13 @@ from ...mapspace import Mapspace
 from ...model.figures import Mapped
 from ...problem import ROUNDING
 from ...proof import lower_bound
-from ...report import Json, NetworkResult, Result, Searched
-from ...runtime import Part, one_thread
+from ...report import Json, Result, Searched
+from ...runtime import Part
 from ...search import Observers, Task
 from ...search.options import SearchOptions
 from ...search.outcome import Ended, Evidence, Statistics
 from ...searchers import stop_rules
 from ..layer import Progress
-from ..layers import Layers
-from ..spread import search_layers
 from ..start_mappings import StartMappings
 from ..time_slices import Study
 from ..transfer import Entries
@@ -80,17 +78,6 @@ def _proven(task: Task, start: Mapped, progress: Progress | None, part: Part) ->
 
 def _value(task: Task, mapped: Mapped) -> float:
     return mapped.value(task.goal.objectives[0])
-
-
-@one_thread()
-def explore_layers(study: Study) -> Result | NetworkResult:
-    """Search the layers of a study each for itself. Raises KeyboardInterrupt where Ctrl-C ended one of them."""
-    layers = Layers(study, None, None)
-    search_layers(layers, layers.runs)
-    results = layers.results()
-    if layers.interrupted or any(result.statistics.interrupted for result in results.values()):
-        raise KeyboardInterrupt
-    return study.result(results)
 
 
 def known_layers(results: Sequence[Json]) -> dict[str, KnownLayer]:

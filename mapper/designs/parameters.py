@@ -1,8 +1,9 @@
 """The parameters that a sweep may vary: an architecture's variables by name, and its fields by path.
 
 A path goes by the names of levels and fanout axes: `levels.shared_glb.capacity_bytes`,
-`levels.shared_glb.fanout.PE_column.size`, `compute.word_bits`. What is varied is the file's plain data, its base put
-in, before anything is computed; so expressions of the file follow the variables, and every check of a file is made.
+`levels.shared_glb.fanout.PE_column.size`, `compute.word_bits`. `levels.shared_glb` is the level as a whole, in place of
+which there may be another one, or none. What is varied is the file's plain data, its base put in, before anything is
+computed; so expressions of the file follow the variables, and every check of a file is made.
 """
 
 import copy
@@ -25,23 +26,39 @@ def fields(document: Document) -> dict[str, Keys]:
     for name in ("technology", "clock_ns"):
         places.setdefault(name, (name,))
     for index, level in _named(data.get("levels")):
+        places[f"levels.{level['name']}"] = ("levels", index)
         places |= _below(f"levels.{level['name']}", ("levels", index), Level, level)
     places |= _below("compute", ("compute",), ComputeUnit, _mapping(data.get("compute")))
     return places
 
 
 def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
-    """`document` with other values at some places; a capacity replaces one that is given in another unit."""
-    data = copy.deepcopy(document.data)
-    for keys, value in values.items():
+    """`document` with other values at some places; a capacity replaces one that is given in another unit.
+
+    A level in place of another has its name. Levels that are left out (None) go last: places are those with them.
+    """
+    data, without = copy.deepcopy(document.data), list[int]()
+    for keys, value in sorted(values.items(), key=lambda own: not is_level(own[0])):
         inner = data
         for key in keys[:-1]:
             inner = inner[key] if isinstance(key, int) else inner.setdefault(key, {})
         if keys[-1] in CAPACITIES:
             for key in CAPACITIES:
                 inner.pop(key, None)
-        inner[keys[-1]] = value
+        if is_level(keys) and value is None:
+            without.append(int(keys[-1]))
+        elif is_level(keys):
+            inner[keys[-1]] = {"name": inner[keys[-1]]["name"], **value}
+        else:
+            inner[keys[-1]] = value
+    if without:
+        data["levels"] = [level for index, level in enumerate(data["levels"]) if index not in without]
     return Document(document.source, data, document.places)
+
+
+def is_level(keys: Keys) -> bool:
+    """Whether a place is that of a level as a whole."""
+    return len(keys) == 2 and keys[0] == "levels"
 
 
 def _below(text: str, keys: Keys, model: type[BaseModel], data: Mapping[str, Any]) -> Iterator[tuple[str, Keys]]:

@@ -47,8 +47,10 @@ def _group(document: Document, ways: Sequence[Keys], faults: list[Fault]) -> Lin
 
 
 def _column(document: Document, at: Keys) -> SteppedRange | tuple[Any, ...]:
-    """The values at `at`: a list, a range, or one value."""
+    """The values at `at`: a list, a range, or one value; of a level as a whole a list of levels."""
     written = document.get(at)
+    if str(at[-1]).startswith("levels.") and str(at[-1]).count(".") == 1:
+        return _levels(document, at, written)
     if isinstance(written, dict):
         return _range(document, check(document, _Range, at), at)
     values = written if isinstance(written, list) else [written]
@@ -58,6 +60,14 @@ def _column(document: Document, at: Keys) -> SteppedRange | tuple[Any, ...]:
         rule = "must be a list of values, a range {from, to, step} or {from, to, times}, or one value"
         raise InputError(document.fault(at, f"{rule}; {what}"))
     return tuple(values)
+
+
+def _levels(document: Document, at: Keys, written: Any) -> tuple[Any, ...]:
+    """What may stand in the place of a level: its keys, or nothing."""
+    if not isinstance(written, list) or not written or not all(isinstance(value, dict | None) for value in written):
+        rule = "must be a list of what may stand in the place of this level, each the keys of a level, or null for none"
+        raise InputError(document.fault(at, f"{rule}; got {written!r}"))
+    return tuple(written)
 
 
 def _range(document: Document, given: _Range, at: Keys) -> SteppedRange | tuple[Any, ...]:

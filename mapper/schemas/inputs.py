@@ -12,6 +12,7 @@ from ..problem import OBJECTIVES
 from ..searchers import STRATEGIES
 from ..sweeps import DESIGNERS, SweepFile
 
+WHOLE_LEVEL = r"^levels\.[^.]+$"  # the path of a level as a whole
 SWEEP = {
     "SweepFile.name": "The sweep's name; else that of the file.",
     "SweepFile.architecture": "A name of the library, or a path relative to this file.",
@@ -122,8 +123,10 @@ def sweep_schema() -> Schema:
     steps = {"type": "object", "required": ["from", "to"], "additionalProperties": False,
              "properties": dict.fromkeys(("from", "to", "step", "times"), number)}  # fmt: skip
     values = {"anyOf": [{"type": ["number", "string", "boolean"]}, many, steps]}
-    keys["parameters"]["additionalProperties"] = values
-    keys["linked"]["items"] = {"type": "object", "minProperties": 1, "additionalProperties": values}
+    levels = {"type": "array", "items": {"type": ["object", "null"]}, "minItems": 1}
+    either = {"patternProperties": {WHOLE_LEVEL: levels}, "additionalProperties": values}
+    keys["parameters"] |= either
+    keys["linked"]["items"] = {"type": "object", "minProperties": 1, **either}
     return schema | {"required": ["architecture", "workloads"]}
 
 

@@ -12,7 +12,7 @@ from ..report import Json, TextTable
 from .optimise import Optimised
 from .plan import Plan
 from .proofs import gap_text
-from .tables import APART, parameter_columns
+from .tables import APART, parameter_columns, short_value
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,10 @@ class Answer:
         value = float(score.of(self.standing.upper, np.array([self.row]))[0])
         gap = _gap(value, min(value, self.standing.least(score)))
         own_values = self.optimised.candidates.described(self.row).values
-        values = APART.join(f"{name} {own}" for name, own in own_values.items()) or "the design"
+        values = (
+            APART.join(f"{name} {short_value(self.plan, name, own)}" for name, own in own_values.items())
+            or "the design"
+        )
         figure = f"{score.text} {five_digits(value)}{score.unit and f' {score.unit}'}"
         space = f", {self.optimised.candidates.place(self.row)[1]}" if len(self.plan.mapspaces) > 1 else ""
         return f"best  {figure}, {gap_text(gap)}: {values}{space}"
@@ -138,7 +141,9 @@ class Answer:
         rows = []
         for row in self.rows:
             own, point = self.optimised.candidates.described(int(row)).values, self._point_json(int(row))
-            cells = [APART.join(str(own[name]) for name in names) for names in columns.values()]
+            cells = [
+                APART.join(short_value(self.plan, name, own[name]) for name in names) for names in columns.values()
+            ]
             values, gap = point["values"], point["gap"]
             assert isinstance(values, dict)
             assert isinstance(gap, float)

@@ -17,6 +17,7 @@ from ..mapspace import Preset
 from ..problem import Problem, digest, plain
 from ..report import Json, NetworkResult, Result, result_json
 from ..runtime import InternalError
+from .asked import GRID
 from .inputs import PointInputs, inputs_of, machine_of
 from .plan import Plan, Point, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
@@ -94,7 +95,8 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
         try:
             inputs = inputs_of(plan, point)
             study, limits = _study(plan, inputs, point.seed, piece.known), _limits(plan, inputs, point)
-            within = explore_within(study, limits) if limits else None
+            one_by_one = bool(limits) or plan.designer != GRID
+            within = explore_within(study, limits, close=plan.question.gap) if one_by_one else None
             result = explored(study, {}) if within is None else within.result
         except InputError as error:
             return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))

@@ -16,7 +16,7 @@ from .optimise import Optimised, of_grid
 from .plan import Plan, design_values
 from .proofs import bounds
 from .store import FAILED, FOUND, NOTHING_VALID, ORIGIN, PointOutcome, taken
-from .tables import Place, Rates, front_parts
+from .tables import Place, Rates, front_parts, value_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -190,5 +190,7 @@ def _flat(swept: SweepResult) -> Iterator[Json]:
 
 
 def _cell(value: object) -> object:
-    """Lists as text."""
+    """Lists and levels as text."""
+    if isinstance(value, Mapping):
+        return value_text(value)
     return "; ".join(map(str, value)) if isinstance(value, list) else value

@@ -72,8 +72,29 @@ def design_label(plan: Plan, values: Mapping[int, Values], design: int, *, names
     short = short_names(plan.parameters)
     own = [name for columns in parameter_columns(plan).values() for name in columns]
     shown = values.get(design, {})
-    parts = [f"{short[name]} {shown.get(name)}" if names else f"{shown.get(name)}" for name in own]
+    texts = {name: short_value(plan, name, shown.get(name)) for name in own}
+    parts = [f"{short[name]} {text}" if names else text for name, text in texts.items()]
     return APART.join(parts) or ("the design" if names else "")
+
+
+def value_text(value: object) -> str:
+    """The value of a parameter for a reader: of a level by its keys, or that there is none."""
+    if value is None:
+        return "none"
+    if isinstance(value, Mapping):
+        return "{" + APART.join(f"{key}: {value_text(own)}" for key, own in value.items()) + "}"
+    return str(value)
+
+
+def short_value(plan: Plan, name: str, value: object) -> str:
+    """The same of a value beside the others of a parameter: of levels the keys in which they differ."""
+    if not isinstance(value, Mapping):
+        return value_text(value)
+    group = next(group for group in plan.groups if name in group.names)
+    levels = [own for index in range(group.size) if isinstance(own := group.values(index)[name], Mapping)]
+    keys = dict.fromkeys(key for level in levels for key in level)
+    differing = {key: value[key] for key in keys if key in value and any(own.get(key) != value[key] for own in levels)}
+    return value_text(differing)[1:-1] or "this level"
 
 
 def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -99,7 +120,7 @@ def _ends(name: str, end: str) -> bool:
 def given_once(plan: Plan, values: Mapping[int, Values]) -> Iterator[str]:
     """The parameters that are given once: their value, or how they follow from others."""
     for name, written in _written_once(plan.groups):
-        shown = {str(design[name]): None for design in values.values() if name in design}
+        shown = {value_text(design[name]): None for design in values.values() if name in design}
         yield f"in every design: {name} {next(iter(shown))}" if len(shown) == 1 else f"computed: {name} = {written}"
 
 
@@ -130,7 +151,8 @@ def _table(
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
         figures += [short(own[name]) if name in own else "" for name in shown]
-        cells = [APART.join(str(values[member.design][name]) for name in names) for names in columns.values()]
+        cells = [APART.join(short_value(plan, name, values[member.design][name]) for name in names)
+                 for names in columns.values()]  # fmt: skip
         remark = _remark(member, front, several)
         rows.append([str(member.design), *cells, member.mapspace, *figures, gap_text(member.gap), remark])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"

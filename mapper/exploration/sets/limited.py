@@ -15,6 +15,7 @@ import numpy as np
 from ....workloads import Workload
 from ...bounds import ObjectiveLimit
 from ...bounds.sums import EdpBound, Envelope, LeastSum, Limits, crossing
+from ...model import warn_of_rounding
 from ...model.figures import Mapped
 from ...problem import OBJECTIVES, Objective, Point
 from ...proof import best_within
@@ -64,17 +65,22 @@ class Limited(NamedTuple):
 
 
 @one_thread()
-def explore_within(study: Study, limits: Sequence[PowerLimit] = (), *, sums: bool = True) -> Limited:
+def explore_within(
+    study: Study, limits: Sequence[PowerLimit] = (), *, sums: bool = True, close: float = 0.0
+) -> Limited:
     """Search the layers of a study for the best mappings that keep all limits.
 
-    Without `sums` the layers of a network are not chosen together: bounds alone are of use. Raises KeyboardInterrupt
-    where Ctrl-C ended it.
+    Without `sums` the layers of a network are not chosen together: bounds alone are of use. Nor are they where their
+    own best are proven to be as `close` to the best of the network, as a share. Raises KeyboardInterrupt where Ctrl-C
+    ended it.
     """
+    warn_of_rounding(study.arch, study.layers)
     layers = Layers(study, None, None)
     search_layers(layers, layers.runs)
     results = layers.results()
     _check_interrupted(layers, results)
-    if sums and not isinstance(study.work, Workload):
+    gap = study.result(dict(results)).gap
+    if sums and not isinstance(study.work, Workload) and (gap is None or gap > close):
         results = chosen_for_network(layers, results, study.counts)
         _check_interrupted(layers, results)
     free = study.result(dict(results))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, override
 
 from ....workloads import Document
+from ...mapping import MappingBatch
 from ...mapspace import Mapspace
 from ...model.figures import Mapped
 from ...problem import ROUNDING
@@ -49,13 +50,18 @@ class KnownStudy(Study):
         start = None if known is None or known.mapping is None else _nearest(task, known.mapping)
         if known is None or start is None:
             return super().search(number, space, options, progress, part)
-        value, statistics = _value(task, start), Statistics(ended=(Ended.GIVEN,))
-        if value <= known.lower_bound * (1 + ROUNDING):
-            best, evidence = start, Evidence(min(known.lower_bound, value), optimal=True)
-        else:
-            best, evidence, statistics = _proven(task, start, progress, part)
+        value = _value(task, start)
+        if value > known.lower_bound * (1 + ROUNDING):
+            beginning = replace(self, starts=self._with(number, start.batch))
+            return Study.search(beginning, number, space, options, progress, part)
+        statistics, evidence = Statistics(ended=(Ended.GIVEN,)), Evidence(min(known.lower_bound, value), optimal=True)
         searched = Searched(statistics, self.mapspace, options.strategy, options.seed, space.imperfect, space.reason)
-        return Result(task.problem, best, searched, evidence)
+        return Result(task.problem, start, searched, evidence)
+
+    def _with(self, number: int, start: MappingBatch) -> tuple[MappingBatch | None, ...]:
+        """The mappings that searches begin with, that of one layer put in."""
+        starts = self.starts or (None,) * len(self.problems)
+        return (*starts[:number], start, *starts[number + 1 :])
 
 
 def _nearest(task: Task, entries: Entries) -> Mapped | None:

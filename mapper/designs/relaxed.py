@@ -3,7 +3,7 @@
 Designs of one *kind* differ in figures alone that are relaxed one by one: the set's machine has the largest capacity,
 axis and bandwidth of each level, and the least energy per access, leakage and start. A mapping that is valid on a
 design is valid there, with the same counts, and costs no more; so whatever is proven of all mappings of that machine
-holds for each design of the set (docs/optimal.md, section 19). What is not known to be monotone is part of the kind.
+holds for each design of the set (docs/optimal.md, section 10). What is not known to be monotone is part of the kind.
 """
 
 from collections.abc import Iterator

@@ -20,6 +20,7 @@ class Effort:
     mappings: int | None = None  # evaluated
     steps: int | None = None  # of a proof: about half a microsecond each, by fixed weights of what is computed
     seconds: float | None = None
+    gap: float = 0.0  # a proof of one objective may end once its bound is so near its best, as a share
 
     @property
     def expected_steps(self) -> int | None:
@@ -46,6 +47,7 @@ EFFORTS = {
     "normal": Effort(2**18, 10 * STEPS_A_SECOND),
     "thorough": Effort(2**21, 240 * STEPS_A_SECOND),
 }
+NO_GAP = ("gap", 0.0)  # which is not said
 _KINDS: dict[str, Callable[[str], int | float]] = {"mappings": int, "steps": int, "seconds": float}
 
 
@@ -55,7 +57,7 @@ def effort_text(effort: str | Effort) -> str:
         return effort.replace(" ", "")
     name = next((name for name, other in EFFORTS.items() if other == effort), None)
     values = ((field.name, getattr(effort, field.name)) for field in fields(effort))
-    return name or ",".join(f"{key}={value}" for key, value in values if value is not None)
+    return name or ",".join(f"{key}={value}" for key, value in values if value is not None and (key, value) != NO_GAP)
 
 
 def read_effort(text: str) -> Effort:

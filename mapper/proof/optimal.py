@@ -126,6 +126,8 @@ class Optimal:
         divisions = 1
         while True:
             self.so_far.choices.rule_out()
+            if self._close_enough():
+                return self.statistics.stop(Ended.CLOSE)
             match next_action(self._standing(divisions)):
                 case Bound():
                     self._work(self.bounding.step())
@@ -142,6 +144,14 @@ class Optimal:
                     divisions += 1
                     self._tell()
                     self._evolve_beside()
+
+    def _close_enough(self) -> bool:
+        """Whether bound and best are as near as the effort asks, where the proof is not closed yet."""
+        gap, best = self.effort.limits.gap, self.incumbents.least
+        if not gap or best == np.inf or self.task.goal.front:
+            return False
+        least = min(self.so_far.choices.least, self.leaves.unresolved)
+        return best * (1 - gap) <= least < best * (1 - ROUNDING)
 
     def _standing(self, divisions: int) -> Standing[Waiting]:
         """Say where the proof is; while choices are not bounded, nothing is asked of those that wait."""

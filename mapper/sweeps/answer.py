@@ -95,24 +95,22 @@ class Answer:
         return {name: {"value": plain(float(value)), "lower_bound": plain(min(float(bound), float(value)))}
                 for name, value, bound in pairs}  # fmt: skip
 
+    @property
+    def counts(self) -> str:
+        """How many designs there are, and how many had to be searched."""
+        possible, searched = int(self.standing.wanted.possible.sum()), int(self.standing.searched.sum())
+        every = len(self.optimised.candidates)
+        limits = f", {possible:,} within the limits of area and parameters" if possible < every else ""
+        left = f"; {self.open:,} may still change the answer" if self.open else ""
+        proofs = f"{self.optimised.proofs:,} of {possible * self.optimised.layers:,} proofs made"
+        return f"{every:,} designs ({self.plan.designs_text}){limits}: {searched:,} searched, {proofs}{left}"
+
     def parts(self) -> Iterator[str | TextTable]:
         """What is printed."""
-        yield self._counts()
         if (score := self.standing.wanted.minimise) is not None:
             yield self._best_line(score)
         if len(self.rows):
             yield self._table()
-
-    def _counts(self) -> str:
-        whole = self.json()
-        designs, proofs = whole["designs"], whole["proofs"]
-        assert isinstance(designs, dict)
-        assert isinstance(proofs, dict)
-        left = f"; {designs['open']:,} may still change the answer" if designs["open"] else ""
-        return (
-            f"{designs['of']:,} designs, {designs['within_limits']:,} within the limits of a design alone: "
-            f"{designs['searched']:,} searched, {proofs['made']:,} of {proofs['of']:,} proofs made{left}"
-        )
 
     def _best_line(self, score: Score) -> str:
         if self.row is None:

@@ -17,12 +17,13 @@ from ..mapspace import Preset
 from ..problem import Problem, digest, plain
 from ..report import Json, NetworkResult, Result, result_json
 from ..runtime import InternalError
+from ..searchers import stop_rules
 from .asked import GRID
 from .inputs import PointInputs, inputs_of, machine_of
 from .plan import Plan, Point, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
 
-NOTHING_KNOWN: Mapping[str, KnownLayer] = {}
+SHARE = 0.5  # of the gap of a sweep that the proof of a layer may leave; what bounds of networks leave adds to it
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,9 @@ def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, 
 def _study(plan: Plan, inputs: PointInputs, seed: int, known: Mapping[str, KnownLayer]) -> KnownStudy:
     """Make the study of a machine. Raises InputError where a layer does not fit it."""
     options, costs = replace(plan.options, seed=seed), plan.energies.costs
+    if plan.designer != GRID and plan.question.gap:
+        limits = replace(stop_rules(options).effort, gap=SHARE * plan.question.gap)
+        options = replace(options, effort=limits, time_limit=None)
     study = KnownStudy.of(
         inputs.work,
         lambda layer: Problem(inputs.machine, layer, inputs.table, costs, options.goal),

@@ -77,10 +77,19 @@ class Plan:
     @property
     def size_text(self) -> str:
         """The size as a product of what is varied."""
-        factors = [f"{' and '.join(group.names)} {group.size:,}" for group in self.groups if group.size != 1]
         counts = {"workloads": self.workloads, "mapspaces": self.mapspaces, "seeds": self.seeds}
-        factors += [f"{name} {len(values)}" for name, values in counts.items() if len(values) != 1]
-        return " x ".join(factors) or "1"
+        factors = [f"{name} {len(values)}" for name, values in counts.items() if len(values) != 1]
+        return " x ".join([*self._varied, *factors]) or "1"
+
+    @property
+    def designs_text(self) -> str:
+        """The designs, each with each mapspace, as a product of what is varied."""
+        spaces = [f"mapspaces {len(self.mapspaces)}"] if len(self.mapspaces) > 1 else []
+        return " x ".join([*self._varied, *spaces]) or "1"
+
+    @property
+    def _varied(self) -> list[str]:
+        return [f"{' and '.join(group.names)} {group.size:,}" for group in self.groups if group.size != 1]
 
     @cached_property
     def designs(self) -> tuple[int, ...]:

@@ -105,6 +105,8 @@ class SweepResult(Printable):
     @property
     def title(self) -> str:
         """How many points there are, and what came of them."""
+        if self.plan.designer != GRID:
+            return f"{self.plan.name}: {self.answer.counts}"
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
         counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
         taking = sum(map(taken, self.outcomes.values()))

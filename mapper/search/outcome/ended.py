@@ -34,7 +34,7 @@ class Ended(StrEnum):
     MODEL_FAILED = "the cost model failed"
     NOTHING_NEW = "nothing new to ask about"
     # for proofs
-    CLOSE = "best and bound close enough"  # of sums of parts, at each slope
+    CLOSE = "best and bound close enough"  # as asked; of sums of parts, at each slope
     SUMS = "sums of energy and cycles tell no more"  # of a product, within limits, or of the slowest stage
     SEEN_ALL = "every mapping ruled out or seen"
     LEFT_OPEN = f"{SEEN_ALL} but some with too many loop orders"

@@ -39,6 +39,8 @@ class Effort:
         ]
         if self.seconds is not None and not self.seconds > 0:
             faults.append(option_fault("effort", f"seconds must be more than 0, got {self.seconds:g}"))
+        if not 0 <= self.gap < 1:
+            faults.append(option_fault("effort", f"gap must be from 0 to below 1, got {self.gap:g}"))
         return faults
 
 
@@ -48,7 +50,12 @@ EFFORTS = {
     "thorough": Effort(2**21, 240 * STEPS_A_SECOND),
 }
 NO_GAP = ("gap", 0.0)  # which is not said
-_KINDS: dict[str, Callable[[str], int | float]] = {"mappings": int, "steps": int, "seconds": float}
+_KINDS: dict[str, Callable[[str], int | float]] = {
+    "mappings": int,
+    "steps": int,
+    "seconds": float,
+    "gap": float,
+}
 
 
 def effort_text(effort: str | Effort) -> str:

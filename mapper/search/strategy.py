@@ -147,6 +147,8 @@ def is_unfinished(state: Mapping[str, Any], limits: Effort, part: Part) -> bool:
     seen = state["statistics"]
     if not seen["stopped_by"]:
         return True
+    if seen["stopped_by"] == Ended.CLOSE and not part.final:
+        return bool(state["lower_bound"] < seen["trace"][-1][1] * (1 - limits.gap))
     if part.final or seen["stopped_by"] not in (Ended.TIME_LIMIT, Ended.EFFORT, Ended.TOO_SHORT):
         return False
     if limits.seconds is not None and limits.seconds <= seen["seconds"]:

@@ -142,6 +142,21 @@ def test_more_effort_goes_on_and_keeps_what_was_found():
     assert space.index(again.best) == space.index(more.best)
 
 
+def test_a_proof_ends_once_it_is_as_near_as_asked():
+    """With the bound that it has then; asked for a smaller gap it goes on, for a larger one it has nothing to do."""
+    arch = load_arch("eyeriss_like")
+    space, table = Mapspace(arch, load_workload("resnet50/conv3_x_3x3"), "ruby-s"), energy_table(arch)
+    part, ask = Interrupted(10**9), lambda effort: SearchOptions(strategy="optimal", effort=effort)
+    near = search(space, table, ask("gap=0.3"), part=part)
+    value = near.statistics.trace[-1][1]
+    assert near.statistics.ended == (Ended.CLOSE,)
+    assert value * 0.7 <= near.lower_bound < value
+    assert search(space, table, ask("gap=0.4"), part=part).statistics.steps == near.statistics.steps
+    closed = search(space, table, ask(""), part=part)
+    assert closed.optimal
+    assert closed.statistics.steps > near.statistics.steps
+
+
 def test_efforts_are_names_or_numbers():
     """As text they are those of the command line; equal efforts make equal options."""
     assert SearchOptions(effort=EFFORTS["quick"]) == SearchOptions(effort="quick")
@@ -149,11 +164,12 @@ def test_efforts_are_names_or_numbers():
     assert SearchOptions(effort="mappings=1000, steps=2000").limits == Effort(1000, 2000)
     assert SearchOptions(effort="quick", time_limit=3).limits == replace(EFFORTS["quick"], seconds=3.0)
     assert read_effort("") == Effort()
+    assert SearchOptions(effort="gap=0.1").limits == Effort(gap=0.1)
     assert EFFORTS["quick"].steps < EFFORTS["normal"].steps < EFFORTS["thorough"].steps
 
 
 @pytest.mark.parametrize(
-    "text", ["fast", "mappings", "mappings=x", "mappings=0", "steps=-1", "seconds=0", "seconds=nan"]
+    "text", ["fast", "mappings", "mappings=x", "mappings=0", "steps=-1", "seconds=0", "seconds=nan", "gap=1", "gap=-0.1"]
 )
 def test_others_are_refused(text):
     """With the choices, in the user's words."""

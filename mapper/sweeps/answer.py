@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -28,6 +30,13 @@ class Answer:
     @property
     def standing(self) -> Standing:
         return self.optimised.standing
+
+    @cached_property
+    def area(self) -> Score:
+        """The area of candidates, mm2."""
+        known = self.optimised.candidates.known
+        figures = np.array([[inf if own is None else own[0].area_um2 * 1e-6] for own in known])
+        return Score("area", figures, 0.0, "mm2")
 
     @property
     def row(self) -> int | None:

@@ -42,6 +42,7 @@ class Optimised:
     standing: Standing
     outcomes: dict[int, PointOutcome] = field(default_factory=dict)  # by the point's number
     proofs: int = 0  # of layers, of sets and of designs
+    made: int = 0  # pieces that were not in the store
     interrupted: bool = False
 
     @property
@@ -121,6 +122,7 @@ class Optimiser:
         with closing(in_order(search_piece, plan, todo, 1 if few else self.jobs, most=1)) as made:
             for number, result in zip(missing, made, strict=True):
                 self._keep(pieces[number], result)
+                self.optimised.made += 1
                 results[number] = result
         return results
 

@@ -1,8 +1,7 @@
 """The picture of a sweep: its points and frontiers, with bars over the seeds and labels, none over another."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,62 +10,17 @@ from ...workloads import Fault, InputError
 from ..mapping import Floats
 from ..report.pictures import GREY, LINES, MARKERS, PALETTE, plain_powers
 from .fronts import ALL, MEASURES, Candidate, Measure, MedianFrontier, candidates
+from .labels import write_labels
 from .result import SweepResult
 from .tables import design_label, parameter_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.transforms import Bbox
+    from matplotlib.figure import Figure
 
-FAR = (7, 16, 28, 42)  # points from the mark to its label, as near as there is room
-LEAD = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.5}  # from a label to its mark
-SIDES = (("left", "bottom", 1, 1), ("right", "top", -1, -1), ("left", "top", 1, -1), ("right", "bottom", -1, 1))
 NAMED = 40  # points of which all are named
 BAR_APART = 5.0  # points between the bars of two mapspaces
 BAR_END = {False: "_", True: "|"}  # across a vertical and a horizontal bar
-
-
-def write_labels(axes: "Axes", points: Sequence[tuple[float, float]], labels: Sequence[str]) -> int:
-    """Write a label for each point near it, inside `axes`, off all marks and other labels; a thin line leads to it.
-
-    Equal points have one label, that of the first. Returns how many had no room and were left out.
-    """
-    figure = axes.get_figure(root=True)
-    assert figure is not None, "axes are drawn on a figure"
-    figure.draw_without_rendering()  # places the axes
-    from matplotlib.transforms import Bbox  # with the first picture
-
-    frame = axes.get_window_extent()
-    marks = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in axes.transData.transform(list(points)).tolist()]
-    taken = list[Bbox]()
-    first = dict(zip(reversed(points), reversed(labels), strict=True))
-    unplaced = 0
-    for point in dict.fromkeys(points):
-        box = _write(axes, point, first[point], (frame, [*marks, *taken]))
-        taken += [box] if box else []
-        unplaced += box is None
-    return unplaced
-
-
-def _write(axes: "Axes", point: tuple[float, float], label: str, room: "tuple[Bbox, Sequence[Bbox]]") -> "Bbox | None":
-    """Write a label where it is inside the frame and off what is there; returns its place, None where there is none."""
-    frame, obstacles = room
-    for far, (across, along, x, y) in product(FAR, SIDES):
-        place = {"textcoords": "offset points", "ha": across, "va": along, "fontsize": 6.5}
-        text = axes.annotate(label, point, (x * far, y * far), **place)  # type: ignore[arg-type]
-        box = text.get_window_extent().padded(1)
-        inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-        if inside and not any(box.overlaps(other) for other in obstacles):
-            if far > FAR[0]:
-                axes.annotate("", point, (x * far, y * far), textcoords="offset points", arrowprops=LEAD)
-            return box
-        text.remove()
-    return None
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)

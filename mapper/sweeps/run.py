@@ -23,9 +23,9 @@ from .asked import GRID
 from .file import read_sweep
 from .optimise import OptimiseProgress, Optimiser
 from .page import report_html
-from .picture import draw_pareto
 from .pieces import PointPiece, search_point
 from .plan import Plan, Point
+from .renderers import draw_sweep
 from .result import SweepResult, flat_rows, result_rows
 from .store import FAILED, PointOutcome, Store, open_store
 from .transfer import with_transfers
@@ -48,7 +48,7 @@ def _write(swept: SweepResult, folder: Path) -> None:
     _write_json(swept.pareto_json(), folder / "pareto.json")
     (folder / "report.html").write_text(report_html(swept), encoding="utf-8")
     if swept.fronts:
-        save_picture(partial(draw_pareto, swept), folder / "pareto", dpi=150)
+        save_picture(partial(draw_sweep, swept), folder / "pareto", dpi=150)
 
 
 def _write_json(value: object, path: Path) -> None:

@@ -1,15 +1,21 @@
 """Sweeps that optimise: the same answer as the full grid, with fewer proofs; and what cannot be answered."""
 
 import json
+import sqlite3
+import subprocess
+import sys
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.mapper import SearchOptions, explore, sweep
 from ruby_map.mapper.commands.ruby_sweep import main
+from ruby_map.mapper.runtime import InternalError
+from ruby_map.mapper.sweeps import optimise
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import MEASURES
-from ruby_map.workloads import Workload
+from ruby_map.mapper.sweeps.optimise import interval
+from ruby_map.workloads import InputError, Workload
 from typer.testing import CliRunner
 
 from ..conftest import DEEP
@@ -224,3 +230,80 @@ def test_no_design_may_keep_all_limits(folder):
     done = CliRunner().invoke(main, [str(path)])
     assert done.exit_code == 1
     assert "0 within the limits of a design alone" in done.stdout
+
+
+LONGER = {"parameters": {"rows": [1, 2, 3], "words": [8, 24, 48]}, "workloads": ["mm"], "mapspaces": ["pfm"],
+          "minimize": "edp", "pareto": ["area", "edp"]}  # fmt: skip
+
+
+def answer_of(result):
+    """The answer of a sweep, with what its points came to."""
+    points = {number: outcome.result["edp"] for number, outcome in result.outcomes.items()}
+    return result.answer.json() | {"points": points}
+
+
+def test_the_answer_is_the_same_with_more_processes_and_after_any_kill(folder, tmp_path):
+    """Killed at five moments, with nothing to clean up, and resumed each time; then by two processes from nothing."""
+    whole = in_folder(folder, LONGER)
+    (tmp_path / "sweep.yaml").write_text(json.dumps(whole))
+    at_once = sweep(whole)
+    alone = answer_of(at_once)
+    command = [sys.executable, "-c", "from ruby_map.mapper.commands.ruby_sweep import main; main()"]
+    command += [str(tmp_path / "sweep.yaml"), "--out", str(tmp_path / "out"), "--log"]
+    for lines in (1, 2, 1, 2, 1):
+        begun = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(lines):
+            begun.stderr.readline()  # a step is done, and so is in the store
+        begun.kill()
+        begun.communicate()
+    kept = sqlite3.connect(tmp_path / "out/sweep.sqlite").execute("SELECT COUNT(*) FROM sets").fetchone()[0]
+    assert kept >= 3
+    resumed = sweep(tmp_path / "sweep.yaml", tmp_path / "out")
+    assert answer_of(resumed) == alone
+    assert answer_of(sweep(whole, jobs=2)) == alone
+    assert resumed.optimised.made < at_once.optimised.made
+
+
+def test_other_questions_over_the_same_designs_take_up_what_is_known(folder, tmp_path):
+    """In the folder of a sweep, with another limit, frontier or gap."""
+    whole = in_folder(folder, LONGER)
+    first = sweep(whole, tmp_path / "out")
+    again = sweep(whole | {"subject_to": ["rows * words <= 48"]}, tmp_path / "out")
+    fresh = sweep(whole | {"subject_to": ["rows * words <= 48"]})
+    assert answer_of(again) == answer_of(fresh)
+    assert again.optimised.made < fresh.optimised.made
+    assert first.answer.json()["best"]["value"] <= again.answer.json()["best"]["value"]
+
+
+def test_a_design_better_than_the_bound_of_its_set_is_a_fault_of_ours(folder, monkeypatch):
+    """A bound that is too high is noticed where a design is searched, also where it changed no answer."""
+    monkeypatch.setattr(optimise, "interval", lambda plan, outcome: tuple(0.5 * own for own in interval(plan, outcome)))
+    with pytest.raises(InternalError, match="better than the bound"):
+        sweep(in_folder(folder, LONGER))
+
+
+def test_every_fault_of_a_question_is_named_at_once(folder, tmp_path):
+    """With line and path, in the user's words."""
+    text = json.dumps(in_folder(folder, LONGER)).replace("}", "}\n")
+    whole = json.loads(text) | {
+        "minimize": "edp + cycles", "subject_to": ["area", "cycles < 3", "are <= 2", "rows == 2"], "weights": {"x": 2},
+        "pareto": ["area", "energy"], "designer": "best", "seeds": [0, 1], "search": {"strategy": "random"},
+    }  # fmt: skip
+    with pytest.raises(InputError) as error:
+        sweep(whole)
+    said = "\n".join(str(fault) for fault in error.value.faults)
+    for part in (
+        "minimize: results of mappings may be multiplied, divided and raised to a power, not added",
+        "subject_to[0]: a limit is expected, as area_mm2 <= 4",
+        "subject_to[1]: of results of mappings a limit is <= or >=",
+        "subject_to[2]: unknown name 'are'; did you mean \"area\"?",
+        'designer: must be one of grid, branch-and-bound; got "best"',
+        'weights.x: no workload "x"',
+        "seeds: best searches with one seed",
+        "search.strategy: best needs proofs, of a strategy that proves",
+    ):
+        assert part in said, said
+    with pytest.raises(InputError, match="mappings are searched for one objective, here edp; 'energy' is of energy"):
+        sweep(in_folder(folder, LONGER) | {"pareto": ["energy", "edp"]})
+    with pytest.raises(InputError, match="tokens_per_s is not known without clock_ns in the architecture, and tokens"):
+        sweep(in_folder(folder, LONGER) | {"subject_to": ["tokens_per_s >= 3"]})

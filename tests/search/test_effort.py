@@ -169,7 +169,8 @@ def test_efforts_are_names_or_numbers():
 
 
 @pytest.mark.parametrize(
-    "text", ["fast", "mappings", "mappings=x", "mappings=0", "steps=-1", "seconds=0", "seconds=nan", "gap=1", "gap=-0.1"]
+    "text",
+    ["fast", "mappings", "mappings=x", "mappings=0", "steps=-1", "seconds=0", "seconds=nan", "gap=1", "gap=-0.1"],
 )
 def test_others_are_refused(text):
     """With the choices, in the user's words."""

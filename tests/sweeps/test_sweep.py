@@ -25,7 +25,7 @@ from ruby_map.mapper.sweeps import pieces as sweep_pieces
 from ruby_map.mapper.sweeps import run as sweep_run
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.fronts import Seeded, candidates, fronts
-from ruby_map.mapper.sweeps.picture import write_labels
+from ruby_map.mapper.sweeps.labels import write_labels
 from ruby_map.mapper.sweeps.result import SweepResult
 from ruby_map.mapper.sweeps.run import run_point
 from ruby_map.mapper.sweeps.store import NOTHING_VALID, PointOutcome

@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from math import inf
 from pathlib import Path
 
@@ -39,6 +40,8 @@ def run(request: SweepRequest) -> int:
     if result.count(FAILED):
         return POINTS_FAILED
     if result.optimised is not None:
+        if result.optimised.faulty:
+            return POINTS_FAILED
         return FOUND if result.answer.any_design else NOTHING_VALID
     return NOTHING_VALID if result.count(NOTHING) else FOUND
 
@@ -50,6 +53,9 @@ def _tell(result: SweepResult, out: Path | None) -> None:
     for status in (FAILED, NOTHING):
         for line in _reasons(result, status, out):
             print_message(f"{status}: {line}")
+    if result.optimised is not None and (faulty := result.optimised.faulty):
+        for message, times in islice(Counter(faulty.values()).items(), SHOWN):
+            print_message(f"failed: {times:,} designs: {message}; the answer is about the others")
     if result.interrupted:
         how = "nothing is kept without --out" if out is None else "the same command goes on from here"
         done = f"{len(result.outcomes):,} of {result.plan.points:,} points done"

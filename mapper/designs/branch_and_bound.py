@@ -36,7 +36,7 @@ class BranchAndBound:
 
     def ask(self) -> list[Trial]:
         """Ask for the sets with the largest potential, or for the parts of those that are bounded."""
-        potential = np.where(self.standing.open(), self.standing.potential(), 0.0)
+        potential = self.standing.waiting()
         score = self._urgency(potential)
         self.nodes = [node for node in self.nodes if (potential[node.rows] > 0).any()]
         first = sorted(range(len(self.nodes)), key=lambda number: score(self.nodes[number].rows))[: self.width]

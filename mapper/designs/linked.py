@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .expressions import Values
@@ -33,6 +34,15 @@ class LinkedParameters:
         """How many values each parameter has."""
         column = self.columns[0]
         return column.count if isinstance(column, SteppedRange) else len(column)
+
+    @cached_property
+    def by_size(self) -> bool:
+        """Whether the values of the first parameter are different numbers above 0."""
+        column = self.columns[0]
+        if isinstance(column, SteppedRange):
+            return column.first > 0
+        numbers = [value for value in column if isinstance(value, int | float) and not isinstance(value, bool)]
+        return len({float(value) for value in numbers if value > 0}) == len(column)
 
     def values(self, index: int) -> Values:
         """Value number `index` of each parameter."""

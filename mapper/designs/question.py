@@ -24,13 +24,16 @@ class Question:
     gap: float = 0.0
     proofs: int | None = None  # of layers, at most
     width: int = 1  # sets of designs that are taken up at a time
+    explicit: bool = False  # asked for by the user: the best, or within limits
 
     def faults_of(self, known: Sequence[Known]) -> str:
         """Say why a design cannot be judged. # known: (workload,)"""
         try:
             _ = [self._keeps(own) for own in known]
             for own in known:
-                _ = [expression.factor(own) for expression in self._expressions]
+                for expression in self._expressions:
+                    if expression.factor(own) <= 0 and expression.powers != ALONE:
+                        return f"what is minimised must be above 0: {expression.text!r}"
                 _ = [limit.factor(own) for limit in self.limits if not limit.alone]
         except ValueError as error:
             return str(error)
@@ -45,7 +48,7 @@ class Question:
 
     def possible(self, known: Sequence[Known]) -> bool:
         """Test whether a design keeps the limits that it alone decides. # known: (workload,)"""
-        return self._keeps(known[0])
+        return all(map(self._keeps, known))
 
     def wanted(self, known: Sequence[Sequence[Known] | None]) -> Wanted:
         """Compute the scores of all candidates; None: one cannot be made. # known: (candidate, workload)"""
@@ -56,13 +59,15 @@ class Question:
         return Wanted(minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap)
 
     def _score(self, expression: Expression, known: Sequence[Sequence[Known] | None]) -> Score:
-        factors: Floats = np.full((len(known), len(self.weights)), inf)
+        factors: Floats = np.ones((len(known), len(self.weights)))
         for row, own in enumerate(known):
             if own is not None:
                 factors[row] = np.multiply(self.weights, [expression.factor(facts) for facts in own])
-        if expression.powers == ALONE:  # the same on all workloads: not a sum
-            factors[:, 1:] = 0.0
-            factors[:, 0] /= self.weights[0]
+        if expression.powers == ALONE:
+            same = all(own is None or len({expression.factor(facts) for facts in own}) == 1 for own in known)
+            if same:  # of the design alone: not a sum over workloads
+                factors[:, 1:] = 0.0
+                factors[:, 0] /= self.weights[0]
             return Score(expression.text, factors, 0.0, expression.unit)
         power = expression.powers.of(OBJECTIVES[self.objective])
         assert power is not None, "it was read so"
@@ -74,7 +79,8 @@ class Question:
         for limit in self.limits:
             power = limit.powers.of(OBJECTIVES[self.objective])
             if not limit.alone and power is not None:
-                most = min(most, limit.factor(known) ** (-1 / float(power)))
+                factor = limit.factor(known)
+                most = min(most, factor ** (-1 / float(power)) if factor else inf)
         return most
 
     @property
@@ -86,7 +92,9 @@ class Question:
     def limits_of(self, known: Known) -> tuple[tuple[tuple[float, float], float], ...]:
         """The powers of energy and cycles of each of these, and the most that their product may be on a workload."""
         every = ((limit.powers, limit.factor(known)) for limit in self.other_limits)
-        return tuple(((float(powers.energy), float(powers.cycles)), 1 / factor) for powers, factor in every)
+        return tuple(
+            ((float(powers.energy), float(powers.cycles)), 1 / factor if factor else inf) for powers, factor in every
+        )
 
 
 def objective_asked(expressions: Sequence[Expression], limits: Sequence[Constraint]) -> str | None:

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import inf, isfinite
 from typing import NamedTuple
 
 from ...workloads import near
@@ -140,11 +141,14 @@ def factor_of(tree: ast.expr, known: Known) -> float:
         elif name not in numbers:
             raise ValueError(f"{name} is no number in this design")
     try:
-        return float(value_of(tree, numbers))
+        value = float(value_of(tree, numbers))
     except ZeroDivisionError:
         raise ValueError(f"division by zero: {ast.unparse(tree)!r}") from None
     except OverflowError:
         raise ValueError(f"too large: {ast.unparse(tree)!r}") from None
+    if not isfinite(value):
+        raise ValueError(f"too large: {ast.unparse(tree)!r}")
+    return value
 
 
 def _names(tree: ast.expr) -> set[str]:
@@ -164,7 +168,7 @@ def powers_of(node: ast.AST, parameters: Collection[str]) -> Powers:
         case ast.BinOp(left=left, op=ast.Div(), right=right):
             return powers_of(left, parameters).plus(powers_of(right, parameters).times(Fraction(-1)))
         case ast.BinOp(left=base, op=ast.Pow(), right=ast.Constant(value=int() | float() as exponent)):
-            return powers_of(base, parameters).times(Fraction(exponent).limit_denominator(1000))
+            return powers_of(base, parameters).times(Fraction(str(exponent)))
         case ast.Call(func=ast.Name(id="sqrt"), args=[base]):
             return powers_of(base, parameters).times(Fraction(1, 2))
     inner = {powers_of(child, parameters) for child in ast.iter_child_nodes(node) if _is_operand(child, node)}
@@ -223,10 +227,14 @@ class Constraint:
         return left == right if self.equal else left < right if self.strict else left <= right
 
     def factor(self, known: Known) -> float:
-        """Compute the factor of left / right, which is to be at most 1. Raises ValueError."""
+        """Compute the factor of left / right, which is to be at most 1; inf: nothing keeps it. Raises ValueError."""
         left, right = self.left.factor(known), self.right.factor(known)
+        if left <= 0 < right:  # whatever energy and cycles are
+            return 0.0
+        if right <= 0 < left:
+            return inf
         if not (left > 0 and right > 0):
-            raise ValueError(f"both sides must be above 0: {self.text}")
+            raise ValueError(f"one side at least must be above 0: {self.text}")
         return left / right
 
     @classmethod

@@ -64,7 +64,8 @@ class Space:
 
     def divided(self, rows: Ints) -> tuple[Ints, Ints]:
         """Divide a set of one kind in two, along the parameter that makes the machines of both parts the tightest."""
-        best = max(self._divisions(rows), key=lambda division: division.score)
+        halves = Division(-1.0, rows[: len(rows) // 2], rows[len(rows) // 2 :])  # designs alike in all parameters
+        best = max([halves, *self._divisions(rows)], key=lambda division: division.score)
         return best.low, best.high
 
     def _divisions(self, rows: Ints) -> Sequence[Division]:

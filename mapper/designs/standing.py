@@ -106,8 +106,12 @@ class Standing:
                 factors = np.where(alone, np.where(value <= lower, 0.0, np.inf), factors)
                 better = np.minimum(better, factors.max(axis=1))
             potential = np.maximum(potential, better)
-        return np.where(self.excluded | self.searched, 0.0, potential)
+        return np.where(self.excluded, 0.0, potential)
 
     def open(self) -> Bools:
-        """Candidates that may change an answer by more than the gap. # (candidate,)"""
+        """Candidates that may change an answer by more than the gap, searched or not. # (candidate,)"""
         return np.asarray(self.potential() * (1 - self.wanted.gap) > 1 + ROUNDING)
+
+    def waiting(self) -> Floats:
+        """The potential of the open candidates of which more can be known; 0 of all others. # (candidate,)"""
+        return np.where(self.open() & ~self.searched, self.potential(), 0.0)

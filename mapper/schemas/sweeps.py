@@ -150,6 +150,8 @@ class Designs(Output):
     """By themselves."""
     open: Count
     """They may still change the answer."""
+    failed: Count
+    """They cannot be made, or not be judged by what is asked: the answer is about the others."""
     within_limits: Count
     """They can be made, and keep the limits that a design alone decides."""
     of: Count

@@ -72,6 +72,7 @@ class Answer:
                 "searched": int(self.standing.searched.sum()),
                 "open": self.open,
                 "within_limits": possible,
+                "failed": len(self.optimised.faulty),
                 "of": len(self.optimised.candidates),
             },
         }
@@ -123,7 +124,7 @@ class Answer:
 
     def _best_line(self, score: Score) -> str:
         if self.row is None:
-            proven = "" if self.open else "; proven: no design keeps them"
+            proven = "; proven: no design keeps them" if self.standing.excluded.all() else ""
             return f"best  no design found that keeps all limits{proven}"
         value = float(score.of(self.standing.upper, np.array([self.row]))[0])
         gap = _gap(value, min(value, self.standing.least(score)))
@@ -157,7 +158,9 @@ class Answer:
             figures = [five_digits(values[axis.text]) for axis in axes]
             rows.append([str(point["design"]), *cells, str(point["mapspace"]), *figures, gap_text(gap)])
         left = (len(columns) + 1, len(head) - 1)
-        what = "certified" if not self.open else f"{self.open:,} designs may still join it"
+        what = f"{self.open:,} designs may still change it"
+        if not self.open:
+            what = f"proven within {self.plan.question.gap:.2%}" if self.plan.question.gap else "certified"
         return TextTable(head, rows, left, f"frontier of {len(rows)}, {what}")
 
 

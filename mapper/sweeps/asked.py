@@ -40,6 +40,7 @@ def read_question(
         asked.gap,
         asked.proofs,
         asked.side_by_side,
+        limits_given,
     )
 
 

@@ -54,13 +54,12 @@ def _described(plan: Plan, design: int) -> _Described:
 
 
 def _places(plan: Plan, design: int) -> Sequence[float]:
-    """Where the values of a design lie along each parameter: of numbers above 0 by their logarithms."""
+    """Where the values of a design lie along each parameter: numbers above 0 by their logarithms, others in turn."""
     places = []
     for group in reversed(plan.groups):
         design, index = divmod(design, group.size)
         value = next(iter(group.values(index).values()))
-        number = isinstance(value, int | float) and value > 0
-        places.append(log(value) if number else float(index))
+        places.append(log(value) if group.by_size else float(index))
     return places[::-1]
 
 

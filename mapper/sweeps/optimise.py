@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
 
@@ -44,6 +45,12 @@ class Optimised:
     proofs: int = 0  # of layers, of sets and of designs
     made: int = 0  # pieces that were not in the store
     interrupted: bool = False
+
+    @cached_property
+    def faulty(self) -> dict[int, str]:
+        """By candidate why it cannot be made, or not be judged."""
+        rows = (row for row, own in enumerate(self.candidates.known) if own is None)
+        return {row: self.candidates.why_not(row) for row in rows}
 
     @property
     def layers(self) -> int:
@@ -144,7 +151,8 @@ class Optimiser:
         """Of each limit the loosest of all designs of a trial."""
         at, known = list(self.plan.workloads).index(workload), self.optimised.candidates.known
         every = [self.plan.question.limits_of(own[at]) for row in trial.rows if (own := known[int(row)]) is not None]
-        return tuple(PowerLimit(own[0][0], max(most for _, most in own)) for own in zip(*every, strict=True))
+        loosest = (PowerLimit(own[0][0], max(most for _, most in own)) for own in zip(*every, strict=True))
+        return tuple(limit for limit in loosest if limit.most < inf)
 
     def _known(self, trial: Trial, workload: str) -> Mapping[str, KnownLayer]:
         """What is known of the layers on the machine of the set that holds a trial."""

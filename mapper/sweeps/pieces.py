@@ -129,7 +129,7 @@ def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, 
         limits = plan.question.limits_of(Known(area, inputs.machine.clock_ns, tokens, work.macs, numbers))
     except ValueError as error:
         raise InputError(Fault(plan.name, None, "subject_to", str(error))) from None
-    return tuple(PowerLimit(*limit) for limit in limits)
+    return tuple(PowerLimit(powers, most) for powers, most in limits if most < inf)
 
 
 def _study(plan: Plan, inputs: PointInputs, seed: int, known: Mapping[str, KnownLayer]) -> KnownStudy:

@@ -161,11 +161,17 @@ class Plan:
         workload = self._contents[point.workload]
         # limits of mappings decide which is the best: what was found without them is another point
         limits = [[limit.text for limit in self.question.other_limits]] if self.question.other_limits else []
-        return json.dumps([values, point.workload, workload, point.mapspace, point.seed, *limits], sort_keys=True)
+        text = [values, point.workload, workload, point.mapspace, point.seed, *limits, *self._gap]
+        return json.dumps(text, sort_keys=True)
 
     def set_key(self, workload: str, key: str) -> str:
         """The key in a store of what is proven of a workload on the machine of a set of designs."""
-        return json.dumps([key, self._contents[workload]])
+        return json.dumps([key, self._contents[workload], *self._gap])
+
+    @property
+    def _gap(self) -> list[float]:
+        """The gap with which proofs may end, where there is one."""
+        return [self.question.gap] if self.question.gap and self.designer != "grid" else []
 
     @cached_property
     def _contents(self) -> dict[str, str]:

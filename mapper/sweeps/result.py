@@ -56,13 +56,20 @@ class SweepResult(Printable):
         """The points with a mapping and their measures."""
         points: list[Seeded] = []
         for number, outcome in self.outcomes.items():
-            if outcome.status == FOUND:
+            if outcome.status == FOUND and self._within_limits(number):
                 point = self.plan.point(number)
                 assert outcome.result is not None, "it has a mapping"
                 figures = measures(outcome)
                 proof = bounds(outcome.result, figures)
                 points.append(Seeded(point.design, point.workload, point.mapspace, point.seed, figures, proof))
         return points
+
+    def _within_limits(self, number: int) -> bool:
+        """Whether the design of a point keeps the limits that are asked for, as far as is known."""
+        if not self.plan.question.limits:
+            return True
+        row, _ = self.answer.optimised.candidates.row(self.plan.point(number))
+        return bool(self.answer.standing.known[row])
 
     def pareto_json(self) -> Json:
         """The object of pareto.json: frontiers with their knee and hypervolume, by workload and mapspace."""
@@ -126,7 +133,8 @@ class SweepResult(Printable):
         """The counts and the frontiers."""
         if self.plan.designer != GRID:
             return [self._title(), *self.answer.parts()]
-        return [self._title(), *front_parts(self.plan, self.values, self.fronts, self._rates())]
+        best = list(self.answer.parts()) if self.plan.question.explicit else []
+        return [self._title(), *best, *front_parts(self.plan, self.values, self.fronts, self._rates())]
 
     def _rates(self) -> Rates:
         """The medians over the seeds of what a clock gives, by design, workload and mapspace."""

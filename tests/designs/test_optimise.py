@@ -229,7 +229,7 @@ def test_no_design_may_keep_all_limits(folder):
     path.write_text(json.dumps(whole | {"minimize": "edp", "subject_to": ["area <= 0.001"]}))
     done = CliRunner().invoke(main, [str(path)])
     assert done.exit_code == 1
-    assert "0 within the limits of a design alone" in done.stdout
+    assert "0 within the limits of area and parameters" in done.stdout
 
 
 LONGER = {"parameters": {"rows": [1, 2, 3], "words": [8, 24, 48]}, "workloads": ["mm"], "mapspaces": ["pfm"],

@@ -1,0 +1,113 @@
+"""What a sweep that optimises leaves undecided is said, and designs that it cannot judge are told."""
+
+import json
+
+import pytest
+from ruby_map.mapper import sweep
+from ruby_map.mapper.commands.ruby_sweep import main
+from ruby_map.workloads import InputError
+from typer.testing import CliRunner
+
+from .test_optimise import folder, in_folder  # noqa: F401  # a fixture
+
+ONE = {"parameters": {"rows": [2], "columns": [1]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]}
+FEW = {"parameters": {"rows": [1, 2, 4]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]}
+
+
+def test_a_limit_that_the_best_mapping_breaks_is_not_proven_to_be_kept_by_none(folder):  # noqa: F811
+    """Of power, and from below, only the best mapping is known to break it: slower ones may keep it."""
+    whole = in_folder(folder, ONE) | {"minimize": "edp"}
+    best = sweep(whole).answer.json()["best"]
+    (outcome,) = sweep(whole).outcomes.values()
+    power, cycles = outcome.power_pj_per_cycle, outcome.result["cycles"]
+    for limit in (f"power <= {0.99 * power}", f"cycles >= {cycles + 1}"):
+        found = sweep(whole | {"subject_to": limit})
+        answer = found.answer.json()
+        assert answer["best"] is None
+        assert answer["designs"]["open"] == 1
+        assert "proven" not in str(found)
+        assert "1 may still change the answer" in str(found)
+    assert sweep(whole | {"subject_to": f"power <= {1.01 * power}"}).answer.json()["best"]["value"] == best["value"]
+
+
+def test_proofs_that_stay_open_leave_the_answer_open(folder):  # noqa: F811
+    """A frontier of designs with gaps is not certified, nor is it proven that nothing keeps a limit."""
+    (folder / "wide.yaml").write_text("name: wide\nshape: conv2d\nsizes: {M: 4, C: 3, P: 6, Q: 1, R: 3, S: 1}\n")
+    proven = in_folder(folder, FEW | {"workloads": ["wide"]})
+    whole = proven | {"search": {"effort": "mappings=50,steps=20"}}
+    found = sweep(whole | {"pareto": ["area", "edp"], "designer": "branch-and-bound"})
+    answer = found.answer.json()
+    assert any(point["gap"] > 0.01 for point in answer["frontier"])
+    assert answer["designs"]["open"]
+    assert "may still change it" in str(found)
+    optimum = sweep(proven | {"minimize": "edp"}).answer.json()["best"]
+    limited = sweep(whole | {"minimize": "edp", "subject_to": [f"edp <= {optimum['value'] * 1.0001}"]})
+    assert limited.answer.json()["best"] is not None or "proven" not in str(limited)
+
+
+@pytest.mark.parametrize(
+    "varied",
+    [
+        {"parameters": {"levels.GLB.start_cycles": [0, 1]}},
+        {"parameters": {"rows": [2, 2]}},
+        {
+            "parameters": {
+                "rows": [2, 2.0],
+                "levels.GLB.keep": [["Inputs", "Outputs"], ["Inputs", "Weights", "Outputs"]],
+            }
+        },
+        {"parameters": {}, "linked": [{"rows": [2, 2], "words": [8, 24]}]},
+    ],
+)
+def test_designs_that_a_parameter_does_not_tell_apart_are_divided(folder, varied):  # noqa: F811
+    found = sweep(in_folder(folder, FEW | varied) | {"minimize": "edp"}).answer.json()
+    grid = sweep(in_folder(folder, FEW | varied) | {"designer": "grid"}).answer.json()
+    assert found["best"]["value"] == pytest.approx(grid["best"]["value"], rel=1e-9)
+
+
+def test_what_has_no_least_value_is_refused(folder):  # noqa: F811
+    for text in ("energy * -1", "edp * (area_mm2 - 1)", "0 * edp"):
+        with pytest.raises(InputError, match="what is minimised must be above 0"):
+            sweep(in_folder(folder, FEW) | {"minimize": text})
+    with pytest.raises(InputError, match="too large"):
+        sweep(in_folder(folder, FEW) | {"minimize": "edp * 1e400"})
+
+
+def test_a_limit_that_holds_whatever_a_mapping_does_excludes_nothing(folder):  # noqa: F811
+    """With a side of 0 for one of the designs."""
+    whole = in_folder(folder, FEW) | {"minimize": "edp"}
+    found = sweep(whole | {"subject_to": "cycles * (rows - 1) <= 1e9"}).answer.json()
+    assert found["designs"]["within_limits"] == 3
+    assert found["best"]["value"] == sweep(whole).answer.json()["best"]["value"]
+    none = sweep(whole | {"subject_to": "cycles <= rows - 4"}).answer.json()
+    assert none["best"] is None
+
+
+def test_designs_that_cannot_be_made_or_judged_are_told(folder, tmp_path):  # noqa: F811
+    """Status 3; the answer is about the others."""
+    whole = in_folder(folder, FEW) | {"minimize": "edp"}
+    for more in ({"parameters": {"words": [0, 24]}}, {"subject_to": ["area / (rows - 2) <= 1e9"]}):
+        (tmp_path / "sweep.yaml").write_text(json.dumps(whole | more))
+        done = CliRunner().invoke(main, [str(tmp_path / "sweep.yaml"), "--json"])
+        assert done.exit_code == 3
+        assert "failed: 1 designs: " in done.stderr
+        assert "the answer is about the others" in done.stderr
+        assert json.loads(done.stdout)["designs"]["failed"] == 1
+
+
+def test_a_smaller_gap_in_the_same_folder_is_proven_anew(folder, tmp_path):  # noqa: F811
+    whole = in_folder(folder, FEW | {"workloads": ["net"]}) | {"minimize": "edp"}
+    wide = sweep(whole | {"gap": 0.5}, tmp_path / "out").answer.json()
+    assert wide["best"]["gap"] <= 0.5
+    close = sweep(whole, tmp_path / "out").answer.json()
+    assert close["best"] == sweep(whole).answer.json()["best"]
+
+
+def test_a_grid_shows_the_designs_within_the_limits(folder):  # noqa: F811
+    """And which of them is the best."""
+    whole = in_folder(folder, FEW) | {"designer": "grid", "minimize": "edp"}
+    every = sweep(whole)
+    cycles = sorted(outcome.result["cycles"] for outcome in every.outcomes.values())
+    limited = sweep(whole | {"subject_to": [f"cycles <= {cycles[0]}"]})
+    assert len(limited.fronts[0].members) == 1 <= len(every.fronts[0].members)
+    assert str(limited).split("\n")[2].startswith("best  edp ")

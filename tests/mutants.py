@@ -623,14 +623,14 @@ MUTANTS = [
         "mapper/designs/standing.py",
         "self.potential() * (1 - self.wanted.gap) > 1 + ROUNDING)",
         "self.potential() * (1 - self.wanted.gap) > 1.1)",
-        ("designs/test_optimise.py",),
+        ("designs/test_standing.py",),
     ),
     Mutant(
         "a design of any area is closed by a better one",
         "mapper/designs/standing.py",
         "np.where(value <= lower, 0.0, np.inf), factors)",
         "0.0, factors)",
-        ("designs/test_optimise.py",),
+        ("designs/test_standing.py",),
     ),
     Mutant(
         "any mapping known of a larger set is the best of a part",

@@ -307,3 +307,31 @@ def test_every_fault_of_a_question_is_named_at_once(folder, tmp_path):
         sweep(in_folder(folder, LONGER) | {"pareto": ["energy", "edp"]})
     with pytest.raises(InputError, match="tokens_per_s is not known without clock_ns in the architecture, and tokens"):
         sweep(in_folder(folder, LONGER) | {"subject_to": ["tokens_per_s >= 3"]})
+
+
+def test_what_was_found_without_limits_is_no_answer_within_them(folder, tmp_path):
+    """In one folder: first the least energy, then that of mappings that are fast enough, then without a limit again."""
+    whole = in_folder(folder, LONGER | {"pareto": ["area", "energy"], "minimize": "energy"})
+    free = sweep(whole, tmp_path / "out")
+    best = free.optimised.outcomes.values()
+    limit = min(outcome.result["cycles"] for outcome in best) - 1
+    limited = whole | {"subject_to": [f"cycles <= {limit}"]}
+    within = sweep(limited, tmp_path / "out")
+    assert answer_of(within) == answer_of(sweep(limited))
+    assert all(outcome.result["cycles"] <= limit for outcome in within.outcomes.values() if outcome.kept)
+    assert answer_of(sweep(whole, tmp_path / "out")) == answer_of(free)
+
+
+def test_limits_of_mappings_and_gaps_are_part_of_what_a_store_knows_a_point_by(folder):
+    """Not so limits of what a design alone decides, or of the objective: the best mapping is the same."""
+    whole = in_folder(folder, LONGER | {"pareto": ["area", "energy"], "minimize": "energy"})
+    free, fast, close, small, little = (
+        read_sweep(whole | more)
+        for more in ({}, {"subject_to": "cycles <= 9"}, {"gap": 0.1}, {"subject_to": "area <= 9"},
+                     {"subject_to": "energy <= 9"})
+    )  # fmt: skip
+    keys = [plan.key(plan.point(0)) for plan in (free, fast, close, small, little)]
+    assert keys[0] == keys[3] == keys[4]
+    assert len(set(keys)) == 3
+    (workload,) = free.workloads
+    assert free.set_key(workload, "k") != close.set_key(workload, "k")

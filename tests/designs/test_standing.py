@@ -1,0 +1,59 @@
+"""Which designs may still change an answer, by hand: values, bounds, limits, gaps."""
+
+import numpy as np
+import pytest
+from ruby_map.mapper.designs.standing import Score, Standing, Wanted
+
+AREAS = [1.0, 2.0, 3.0, 4.0]
+VALUE = Score("edp", np.ones((4, 1)), 1.0)
+AREA = Score("area", np.array(AREAS)[:, None], 0.0)
+
+
+def standing(lower, upper, *, axes=(), minimise=None, gap=0.0, most=np.inf):
+    """Four designs of areas 1 to 4; an upper value of None: not searched."""
+    wanted = Wanted(minimise, axes, np.ones(4, bool), np.full((4, 1), most), gap)
+    made = Standing(wanted)
+    made.lower[:, 0] = lower
+    for row, value in enumerate(upper):
+        if value is not None:
+            made.take(row, [value])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("lower", "gap", "open_rows"),
+    [
+        ([9.9, 10.0, 10.1, 10.0], 0.0, [0]),  # what cannot be below the best, 10, is closed, and nothing else
+        ([9.99, 9.4, 9.6, 10.0], 0.05, [1]),  # with a gap of 5 % what may be lower by more is open
+        ([0.0, 10.0, 1.0, 10.0], 0.0, [0, 2]),
+    ],
+)
+def test_the_best_closes_what_cannot_be_below_it(lower, gap, open_rows):
+    found = standing(lower, [None, None, None, 10.0], minimise=VALUE, gap=gap)
+    assert np.flatnonzero(found.open()).tolist() == open_rows
+    assert np.flatnonzero(found.waiting()).tolist() == open_rows
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.2])
+def test_a_frontier_closes_larger_designs_alone(gap):
+    """Design 1 has 10: a smaller one of 20 at least is open, a larger one of 10 at least is closed."""
+    found = standing([20.0, 10.0, 10.0, 7.9], [None, 10.0, None, None], axes=(AREA, VALUE), gap=gap)
+    assert np.flatnonzero(found.open()).tolist() == [0, 3]
+    found.take(0, [20.0])
+    assert np.flatnonzero(found.open()).tolist() == [3]
+    assert found.best((AREA, VALUE)).tolist() == [0, 1]
+
+
+def test_a_searched_design_with_a_gap_is_open_and_not_searched_again():
+    found = standing([8.0, 10.0, 11.0, 12.0], [10.0, None, None, None], minimise=VALUE)
+    assert np.flatnonzero(found.open()).tolist() == [0]
+    assert not found.waiting().any()
+    assert found.least(VALUE) == 8.0
+
+
+def test_limits_exclude_what_is_proven_beyond_them():
+    """A design above a limit is no answer; one whose bound is above it is out of the question."""
+    found = standing([5.0, 8.0, 1.0, np.inf], [6.0, None, 9.0, None], minimise=VALUE, most=7.0)
+    assert found.excluded.tolist() == [False, True, False, True]
+    assert found.known.tolist() == [True, False, False, False]
+    assert np.flatnonzero(found.open()).tolist() == [0, 2]

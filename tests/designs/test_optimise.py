@@ -335,3 +335,19 @@ def test_limits_of_mappings_and_gaps_are_part_of_what_a_store_knows_a_point_by(f
     assert len(set(keys)) == 3
     (workload,) = free.workloads
     assert free.set_key(workload, "k") != close.set_key(workload, "k")
+
+
+def test_a_limit_that_differs_by_design_is_that_of_each(folder):
+    """A set has the loosest of its designs: what the tightest forbids may be the best of another."""
+    whole = in_folder(folder, {"parameters": {"rows": [1, 2, 4]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]})
+    plan = read_sweep(whole)
+    every = [(plan.values(design)["rows"], *point) for design in plan.designs for point in points_of(plan, design)]
+    for sides, of in (
+        ("cycles * rows <= {}", int.__mul__),
+        ("cycles <= {} * rows", lambda rows, cycles: cycles / rows),
+    ):
+        values = sorted({of(rows, int(cycles)) for rows, cycles, _ in every})
+        for most in values[:: max(1, len(values) // 3)]:
+            within = [energy_pj for rows, cycles, energy_pj in every if of(rows, int(cycles)) <= most]
+            found = sweep(whole | {"minimize": "energy", "subject_to": sides.format(repr(most))}).answer.json()
+            assert found["best"]["value"] == pytest.approx(min(within), rel=1e-8), (sides, most)

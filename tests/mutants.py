@@ -621,8 +621,8 @@ MUTANTS = [
     Mutant(
         "a design with a tenth more than the best is closed",
         "mapper/designs/standing.py",
-        "self.potential() * (1 - self.wanted.gap) > 1 + ROUNDING)",
-        "self.potential() * (1 - self.wanted.gap) > 1.1)",
+        "potential * (1 - self.wanted.gap) > 1 + ROUNDING)",
+        "potential * (1 - self.wanted.gap) > 1.1)",
         ("designs/test_standing.py",),
     ),
     Mutant(

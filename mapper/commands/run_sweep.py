@@ -116,7 +116,7 @@ def _designer_line(step: OptimiseProgress) -> str:
     """Format how far a designer is."""
     best = "no design yet"
     if step.best < inf:
-        best = f"best {step.best:.5g}, {gap_text(max(0.0, 1 - step.least / step.best))}"
+        best = f"best {step.best:.5g}, {gap_text(step.gap)}"
     return f"{step.proofs:,} proofs, {step.open:,} of {step.candidates:,} designs open, {best}"
 
 

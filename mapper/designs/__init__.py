@@ -2,7 +2,7 @@
 
 from .branch_and_bound import BranchAndBound
 from .designer import Designer, Finding, Trial
-from .expressions import ExpressionError, Values, computed
+from .expressions import ExpressionError, Values, computed, numbers
 from .linked import LinkedParameters, SteppedRange
 from .parameters import fields, with_values
 from .question import Question, objective_asked, unsuited
@@ -34,6 +34,7 @@ __all__ = [
     "fields",
     "figures",
     "kind_of",
+    "numbers",
     "objective_asked",
     "read_groups",
     "unsuited",

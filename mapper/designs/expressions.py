@@ -33,7 +33,7 @@ def solved(written: Values) -> tuple[Values, dict[str, str]]:
 
     An expression that only waits for another such expression is left as it is, without a reason of its own.
     """
-    names = {name: value for name, value in written.items() if _is_number(value)}
+    names = numbers(written)
     waiting = {name: value for name, value in written.items() if _is_computed(value, written)}
     results = dict(_tried(waiting, names))
     while done := {name: result for name, result in results.items() if not isinstance(result, ValueError)}:
@@ -88,8 +88,11 @@ def _tried(waiting: Values, names: Values) -> Iterator[tuple[str, Any]]:
             yield name, error
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def numbers(values: Values) -> Values:
+    """The values that are numbers."""
+    return {
+        name: value for name, value in values.items() if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def _is_computed(value: Any, names: Mapping[str, Any]) -> bool:

@@ -59,15 +59,12 @@ class Question:
         return Wanted(minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap)
 
     def _score(self, expression: Expression, known: Sequence[Sequence[Known] | None]) -> Score:
-        factors: Floats = np.ones((len(known), len(self.weights)))
-        for row, own in enumerate(known):
-            if own is not None:
-                factors[row] = np.multiply(self.weights, [expression.factor(facts) for facts in own])
+        every = [[1.0] * len(self.weights) if own is None else [*map(expression.factor, own)] for own in known]
+        plain: Floats = np.array(every).reshape(len(known), len(self.weights))
+        factors = plain * self.weights
         if expression.powers == ALONE:
-            same = all(own is None or len({expression.factor(facts) for facts in own}) == 1 for own in known)
-            if same:  # of the design alone: not a sum over workloads
-                factors[:, 1:] = 0.0
-                factors[:, 0] /= self.weights[0]
+            if (plain == plain[:, :1]).all():  # of the design alone: not a sum over workloads
+                factors = plain * (np.arange(len(self.weights)) == 0)
             return Score(expression.text, factors, 0.0, expression.unit)
         power = expression.powers.of(OBJECTIVES[self.objective])
         assert power is not None, "it was read so"

@@ -8,11 +8,12 @@ import ast
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isfinite
 from typing import NamedTuple
 
 from ...workloads import near
-from ...workloads.expressions import parse, value_of
+from ...workloads.expressions import names_in, parse, value_of
 from ..problem import OBJECTIVES, Objective
 
 OPERATIONS = 2  # of a MAC: a product and a sum
@@ -32,11 +33,7 @@ class Powers(NamedTuple):
 
     def of(self, objective: Objective) -> Fraction | None:
         """Return the power of an objective that these are; None: they are none above 0."""
-        pairs = [(own, whole) for own, whole in zip(self, objective.powers, strict=True) if own or whole]
-        if not pairs or any(whole == 0 for _, whole in pairs):
-            return None
-        exponents = {own / whole for own, whole in pairs}
-        return exponents.pop() if len(exponents) == 1 and min(exponents) > 0 else None
+        return objective.power_of(*self)
 
 
 ALONE = Powers()  # of what the design alone decides
@@ -124,36 +121,31 @@ class Expression:
         """The unit of a result alone; empty for more than a name."""
         return RESULTS[self.text].unit if self.text in RESULTS else ""
 
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that it uses."""
+        return names_in(self.text)
+
     def factor(self, known: Known) -> float:
-        """Compute the factor. Raises ValueError where something has to be known that is not."""
-        return factor_of(self.tree, known)
-
-
-def factor_of(tree: ast.expr, known: Known) -> float:
-    """Compute an expression with an energy of 1 pJ and 1 cycle. Raises ValueError."""
-    numbers = dict(known.parameters)
-    for name in _names(tree):
-        if name in RESULTS:
-            own = RESULTS[name].factor(known)
-            if own is None:
-                raise ValueError(f"{name} is not known without {RESULTS[name].needs}")
-            numbers[name] = own
-        elif name not in numbers:
-            raise ValueError(f"{name} is no number in this design")
-    try:
-        value = float(value_of(tree, numbers))
-    except ZeroDivisionError:
-        raise ValueError(f"division by zero: {ast.unparse(tree)!r}") from None
-    except OverflowError:
-        raise ValueError(f"too large: {ast.unparse(tree)!r}") from None
-    if not isfinite(value):
-        raise ValueError(f"too large: {ast.unparse(tree)!r}")
-    return value
-
-
-def _names(tree: ast.expr) -> set[str]:
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called}
+        """Compute the factor: the value with an energy of 1 pJ and 1 cycle. Raises ValueError where it has none."""
+        numbers = dict(known.parameters)
+        for name in self.names:
+            if name in RESULTS:
+                own = RESULTS[name].factor(known)
+                if own is None:
+                    raise ValueError(f"{name} is not known without {RESULTS[name].needs}")
+                numbers[name] = own
+            elif name not in numbers:
+                raise ValueError(f"{name} is no number in this design")
+        try:
+            value = float(value_of(self.tree, numbers))
+        except ZeroDivisionError:
+            raise ValueError(f"division by zero: {self.text!r}") from None
+        except OverflowError:
+            raise ValueError(f"too large: {self.text!r}") from None
+        if not isfinite(value):
+            raise ValueError(f"too large: {self.text!r}")
+        return value
 
 
 def powers_of(node: ast.AST, parameters: Collection[str]) -> Powers:

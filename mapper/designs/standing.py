@@ -110,8 +110,12 @@ class Standing:
 
     def open(self) -> Bools:
         """Candidates that may change an answer by more than the gap, searched or not. # (candidate,)"""
-        return np.asarray(self.potential() * (1 - self.wanted.gap) > 1 + ROUNDING)
+        return self._beyond_gap(self.potential())
+
+    def _beyond_gap(self, potential: Floats) -> Bools:
+        return np.asarray(potential * (1 - self.wanted.gap) > 1 + ROUNDING)
 
     def waiting(self) -> Floats:
         """The potential of the open candidates of which more can be known; 0 of all others. # (candidate,)"""
-        return np.where(self.open() & ~self.searched, self.potential(), 0.0)
+        potential = self.potential()
+        return np.where(self._beyond_gap(potential) & ~self.searched, potential, 0.0)

@@ -50,12 +50,7 @@ EFFORTS = {
     "thorough": Effort(2**21, 240 * STEPS_A_SECOND),
 }
 NO_GAP = ("gap", 0.0)  # which is not said
-_KINDS: dict[str, Callable[[str], int | float]] = {
-    "mappings": int,
-    "steps": int,
-    "seconds": float,
-    "gap": float,
-}
+_KINDS: dict[str, Callable[[str], int | float]] = {"mappings": int, "steps": int, "seconds": float, "gap": float}
 
 
 def effort_text(effort: str | Effort) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from math import ceil
 from operator import mul
@@ -59,6 +60,15 @@ class Objective:
         """Its value of an energy and cycles, or its values of many. # (mapping,)"""
         by_energy, by_cycles = self.powers
         return reduce(mul, [energy_pj] * by_energy + [cycles] * by_cycles)
+
+    def power_of[Number: (float, Fraction)](self, by_energy: Number, by_cycles: Number) -> Number | None:
+        """Return p, above 0, where energy ** by_energy * cycles ** by_cycles is this ** p; None where there is none."""
+        pairs = list(zip((by_energy, by_cycles), self.powers, strict=True))
+        exponents = {own / whole for own, whole in pairs if whole}
+        if any(own and not whole for own, whole in pairs) or len(exponents) > 1:
+            return None
+        (power,) = exponents
+        return power if power > 0 else None
 
     def slope_at(self, energy_pj: float, cycles: float) -> float | None:
         """The pJ that a cycle is worth where energy and cycles are these; None: only cycles count."""

@@ -8,6 +8,7 @@ from .frames import layer_rows, level_rows
 from .front import exact_front
 from .layouts import Layout, Layouts
 from .network_result import NetworkResult
+from .proof_text import gap_between
 from .renderers import OF_LAYER, OF_NETWORK
 from .replaced import with_mappings_of
 from .result import Result
@@ -18,6 +19,7 @@ from .timeloop import beside_json, beside_text, compare_with_timeloop
 from .why import Neighbour, Why
 
 __all__ = [
+    "gap_between",
     "Drawing",
     "Json",
     "Layout",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ...energy import area_um2
-from ...workloads import Fault, InputError, Network
+from ...workloads import Fault, InputError
 from ..designs import ExpressionError, Kind, Known, Space, Values, figures, kind_of
 from ..exploration import load
 from ..exploration.transforms import transformed
@@ -98,12 +98,8 @@ class Candidates:
 
     def row(self, point: Point) -> tuple[int, int]:
         """The candidate and the number of the workload of a point."""
-        number = self._numbers[point.design] * len(self.plan.mapspaces) + self.plan.mapspaces.index(point.mapspace)
+        number = self.plan.places[point.design] * len(self.plan.mapspaces) + self.plan.mapspaces.index(point.mapspace)
         return number, list(self.plan.workloads).index(point.workload)
-
-    @cached_property
-    def _numbers(self) -> dict[int, int]:
-        return {design: number for number, design in enumerate(self.plan.designs)}
 
     def described(self, row: int) -> _Described:
         """The design of a candidate."""
@@ -124,12 +120,7 @@ class Candidates:
 
     def _facts(self, own: _Described) -> list[Known]:
         """What is known of a design on each workload."""
-        numbers = {name: value for name, value in own.values.items() if _is_number(value)}
-        return [Known(own.area_um2, own.clock_ns, *facts, numbers) for facts in self._of_work]
-
-    @cached_property
-    def _of_work(self) -> list[tuple[int | None, int]]:
-        return [(own.tokens if isinstance(own, Network) else None, own.macs) for own in self.plan.workloads.values()]
+        return [self.plan.known(work, own.values, own.area_um2, own.clock_ns) for work in self.plan.workloads]
 
     @cached_property
     def known(self) -> list[list[Known] | None]:
@@ -163,7 +154,3 @@ class Candidates:
         return Kind(
             (machine, table), values, np.array([own.more for own in every]), np.array([own.weight for own in every])
         )
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

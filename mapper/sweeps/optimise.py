@@ -14,7 +14,7 @@ from ..exploration import distinct_layers
 from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import OBJECTIVES, ROUNDING
-from ..report import Json
+from ..report import Json, gap_between
 from ..runtime import InternalError, in_order
 from .candidates import Candidates
 from .pieces import PointPiece, SetPiece, search_piece
@@ -31,8 +31,13 @@ class OptimiseProgress:
     proofs: int  # of layers
     open: int  # candidates that may still change the answer
     candidates: int
-    best: float  # of what is minimised, or on the second axis; inf: none
+    best: float  # of what is minimised, or on the last axis; inf: none
     least: float  # nothing is below it
+
+    @property
+    def gap(self) -> float:
+        """The share by which the best may be lower."""
+        return gap_between(self.best, self.least)
 
 
 @dataclass(eq=False)
@@ -159,7 +164,7 @@ class Optimiser:
         if trial.parent is None:
             return {}
         at = list(self.plan.workloads).index(workload)
-        return known_layers([self.trials[trial.parent].results[at]])
+        return known_layers(self.trials[trial.parent].results[at])
 
     def _stored(self, piece: PointPiece | SetPiece) -> PointOutcome | Json | None:
         if isinstance(piece, PointPiece):

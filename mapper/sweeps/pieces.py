@@ -8,8 +8,8 @@ from math import inf
 
 from ...arch import Architecture
 from ...energy import EnergyTable, area_um2
-from ...workloads import Fault, InputError, Network
-from ..designs import ExpressionError, Known
+from ...workloads import Fault, InputError
+from ..designs import ExpressionError
 from ..exploration import explored, load
 from ..exploration.sets import KnownLayer, KnownStudy, PowerLimit, explore_within
 from ..exploration.transforms import transformed
@@ -121,12 +121,9 @@ def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, 
     """The limits that are asked of the mappings of a point. Raises InputError where they cannot be computed."""
     if not plan.question.other_limits:
         return ()
-    work, values = plan.workloads[point.workload], design_values(plan, point.design)
-    tokens = work.tokens if isinstance(work, Network) else None
-    numbers = {name: value for name, value in values.items() if isinstance(value, int | float)}
-    area = area_um2(inputs.machine, inputs.table)
+    values, area = design_values(plan, point.design), area_um2(inputs.machine, inputs.table)
     try:
-        limits = plan.question.limits_of(Known(area, inputs.machine.clock_ns, tokens, work.macs, numbers))
+        limits = plan.question.limits_of(plan.known(point.workload, values, area, inputs.machine.clock_ns))
     except ValueError as error:
         raise InputError(Fault(plan.name, None, "subject_to", str(error))) from None
     return tuple(PowerLimit(powers, most) for powers, most in limits if most < inf)

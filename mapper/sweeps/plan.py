@@ -12,7 +12,7 @@ from typing import Any
 
 from ...arch import Architecture, parse_arch
 from ...workloads import Document, Keys, Network, Workload
-from ..designs import ExpressionError, LinkedParameters, Question, Values, computed, with_values
+from ..designs import ExpressionError, Known, LinkedParameters, Question, Values, computed, numbers, with_values
 from ..search.options import SearchOptions
 from .energy import Energies
 
@@ -117,10 +117,20 @@ class Plan:
 
     def number(self, point: Point) -> int:
         """The number of a point."""
-        place = self.designs.index(point.design) if len(self.designs) < self.all_designs else point.design
-        place = place * len(self.workloads) + list(self.workloads).index(point.workload)
+        place = self.places[point.design] * len(self.workloads) + list(self.workloads).index(point.workload)
         place = place * len(self.mapspaces) + self.mapspaces.index(point.mapspace)
         return place * len(self.seeds) + self.seeds.index(point.seed)
+
+    @cached_property
+    def places(self) -> dict[int, int]:
+        """The place of each design among those that are run, by its number."""
+        return {design: place for place, design in enumerate(self.designs)}
+
+    def known(self, workload: str, values: Values, area_um2: float, clock_ns: float | None) -> Known:
+        """What is known of a design on a workload before any mapping is."""
+        work = self.workloads[workload]
+        tokens = work.tokens if isinstance(work, Network) else None
+        return Known(area_um2, clock_ns, tokens, work.macs, numbers(values))
 
     def values(self, design: int) -> Values:
         """Compute the parameters' values in a design. Raises ExpressionError."""

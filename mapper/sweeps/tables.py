@@ -81,9 +81,11 @@ def value_text(value: object) -> str:
     """The value of a parameter for a reader: of a level by its keys, or that there is none."""
     if value is None:
         return "none"
-    if isinstance(value, Mapping):
-        return "{" + APART.join(f"{key}: {value_text(own)}" for key, own in value.items()) + "}"
-    return str(value)
+    return f"{{{_keys_text(value)}}}" if isinstance(value, Mapping) else str(value)
+
+
+def _keys_text(level: Mapping[str, object]) -> str:
+    return APART.join(f"{key}: {value_text(own)}" for key, own in level.items())
 
 
 def short_value(plan: Plan, name: str, value: object) -> str:
@@ -94,7 +96,13 @@ def short_value(plan: Plan, name: str, value: object) -> str:
     levels = [own for index in range(group.size) if isinstance(own := group.values(index)[name], Mapping)]
     keys = dict.fromkeys(key for level in levels for key in level)
     differing = {key: value[key] for key in keys if key in value and any(own.get(key) != value[key] for own in levels)}
-    return value_text(differing)[1:-1] or "this level"
+    return _keys_text(differing) or "this level"
+
+
+def value_cells(plan: Plan, values: Values) -> list[str]:
+    """The values of a design, by the columns of its parameters."""
+    return [APART.join(short_value(plan, name, values[name]) for name in names)
+            for names in parameter_columns(plan).values()]  # fmt: skip
 
 
 def parameter_columns(plan: Plan) -> dict[str, tuple[str, ...]]:
@@ -151,8 +159,7 @@ def _table(
         places = zip(member.middle, axes, strict=True)
         figures = [format(value / axis.size, axis.form) for value, axis in places]
         figures += [short(own[name]) if name in own else "" for name in shown]
-        cells = [APART.join(short_value(plan, name, values[member.design][name]) for name in names)
-                 for names in columns.values()]  # fmt: skip
+        cells = value_cells(plan, values[member.design])
         remark = _remark(member, front, several)
         rows.append([str(member.design), *cells, member.mapspace, *figures, gap_text(member.gap), remark])
     title = f"{front.workload}, {front.mapspace}: frontier of {len(front.members)}, hypervolume"

@@ -8,13 +8,13 @@ from ruby_map.mapper.commands.ruby_sweep import main
 from ruby_map.workloads import InputError
 from typer.testing import CliRunner
 
-from .test_optimise import folder, in_folder  # noqa: F401  # a fixture
+from .conftest import in_folder
 
 ONE = {"parameters": {"rows": [2], "columns": [1]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]}
 FEW = {"parameters": {"rows": [1, 2, 4]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]}
 
 
-def test_a_limit_that_the_best_mapping_breaks_is_not_proven_to_be_kept_by_none(folder):  # noqa: F811
+def test_a_limit_that_the_best_mapping_breaks_is_not_proven_to_be_kept_by_none(folder):
     """Of power, and from below, only the best mapping is known to break it: slower ones may keep it."""
     whole = in_folder(folder, ONE) | {"minimize": "edp"}
     best = sweep(whole).answer.json()["best"]
@@ -30,7 +30,7 @@ def test_a_limit_that_the_best_mapping_breaks_is_not_proven_to_be_kept_by_none(f
     assert sweep(whole | {"subject_to": f"power <= {1.01 * power}"}).answer.json()["best"]["value"] == best["value"]
 
 
-def test_proofs_that_stay_open_leave_the_answer_open(folder):  # noqa: F811
+def test_proofs_that_stay_open_leave_the_answer_open(folder):
     """A frontier of designs with gaps is not certified, nor is it proven that nothing keeps a limit."""
     (folder / "wide.yaml").write_text("name: wide\nshape: conv2d\nsizes: {M: 4, C: 3, P: 6, Q: 1, R: 3, S: 1}\n")
     proven = in_folder(folder, FEW | {"workloads": ["wide"]})
@@ -59,13 +59,13 @@ def test_proofs_that_stay_open_leave_the_answer_open(folder):  # noqa: F811
         {"parameters": {}, "linked": [{"rows": [2, 2], "words": [8, 24]}]},
     ],
 )
-def test_designs_that_a_parameter_does_not_tell_apart_are_divided(folder, varied):  # noqa: F811
+def test_designs_that_a_parameter_does_not_tell_apart_are_divided(folder, varied):
     found = sweep(in_folder(folder, FEW | varied) | {"minimize": "edp"}).answer.json()
     grid = sweep(in_folder(folder, FEW | varied) | {"designer": "grid"}).answer.json()
     assert found["best"]["value"] == pytest.approx(grid["best"]["value"], rel=1e-9)
 
 
-def test_what_has_no_least_value_is_refused(folder):  # noqa: F811
+def test_what_has_no_least_value_is_refused(folder):
     for text in ("energy * -1", "edp * (area_mm2 - 1)", "0 * edp"):
         with pytest.raises(InputError, match="what is minimised must be above 0"):
             sweep(in_folder(folder, FEW) | {"minimize": text})
@@ -73,7 +73,7 @@ def test_what_has_no_least_value_is_refused(folder):  # noqa: F811
         sweep(in_folder(folder, FEW) | {"minimize": "edp * 1e400"})
 
 
-def test_a_limit_that_holds_whatever_a_mapping_does_excludes_nothing(folder):  # noqa: F811
+def test_a_limit_that_holds_whatever_a_mapping_does_excludes_nothing(folder):
     """With a side of 0 for one of the designs."""
     whole = in_folder(folder, FEW) | {"minimize": "edp"}
     found = sweep(whole | {"subject_to": "cycles * (rows - 1) <= 1e9"}).answer.json()
@@ -83,7 +83,7 @@ def test_a_limit_that_holds_whatever_a_mapping_does_excludes_nothing(folder):  #
     assert none["best"] is None
 
 
-def test_designs_that_cannot_be_made_or_judged_are_told(folder, tmp_path):  # noqa: F811
+def test_designs_that_cannot_be_made_or_judged_are_told(folder, tmp_path):
     """Status 3; the answer is about the others."""
     whole = in_folder(folder, FEW) | {"minimize": "edp"}
     for more in ({"parameters": {"words": [0, 24]}}, {"subject_to": ["area / (rows - 2) <= 1e9"]}):
@@ -95,7 +95,7 @@ def test_designs_that_cannot_be_made_or_judged_are_told(folder, tmp_path):  # no
         assert json.loads(done.stdout)["designs"]["failed"] == 1
 
 
-def test_a_smaller_gap_in_the_same_folder_is_proven_anew(folder, tmp_path):  # noqa: F811
+def test_a_smaller_gap_in_the_same_folder_is_proven_anew(folder, tmp_path):
     whole = in_folder(folder, FEW | {"workloads": ["net"]}) | {"minimize": "edp"}
     wide = sweep(whole | {"gap": 0.5}, tmp_path / "out").answer.json()
     assert wide["best"]["gap"] <= 0.5
@@ -103,7 +103,7 @@ def test_a_smaller_gap_in_the_same_folder_is_proven_anew(folder, tmp_path):  # n
     assert close["best"] == sweep(whole).answer.json()["best"]
 
 
-def test_a_grid_shows_the_designs_within_the_limits(folder):  # noqa: F811
+def test_a_grid_shows_the_designs_within_the_limits(folder):
     """And which of them is the best."""
     whole = in_folder(folder, FEW) | {"designer": "grid", "minimize": "edp"}
     every = sweep(whole)

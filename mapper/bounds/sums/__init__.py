@@ -1,7 +1,16 @@
 """What sums of energy and cycles of several layers cannot be below, and the best choice among their known mappings."""
 
 from .envelope import Envelope, LeastPoint, Limits
-from .layer_bounds import EdpBound, LayerBounds, LeastSum, best_choice, crossing, edp_bound, least_by_edp
+from .layer_bounds import (
+    EdpBound,
+    LayerBounds,
+    LeastSum,
+    best_choice,
+    crossing,
+    edp_bound,
+    least_by_edp,
+    slopes_between,
+)
 
 __all__ = [
     "EdpBound",
@@ -14,4 +23,5 @@ __all__ = [
     "crossing",
     "edp_bound",
     "least_by_edp",
+    "slopes_between",
 ]

@@ -129,7 +129,7 @@ def best_choice(counts: Sequence[int], points: Sequence[Sequence[Point]]) -> lis
     """
     chosen = [0] * len(points)
     least = _edp(counts, points, chosen)
-    for slope in _between(points):
+    for slope in slopes_between(points):
         choice = [min(range(len(own)), key=lambda i, own=own: own[i][1] + slope * own[i][0]) for own in points]  # type: ignore[misc]
         edp = _edp(counts, points, choice)
         if edp < least * (1 - ROUNDING):
@@ -143,7 +143,7 @@ def crossing(one: Point, other: Point) -> float | None:
     return (energy_pj - less_pj) / (more - cycles) if cycles < more and less_pj < energy_pj else None
 
 
-def _between(points: Sequence[Sequence[Point]]) -> list[float]:
+def slopes_between(points: Sequence[Sequence[Point]]) -> list[float]:
     """List slopes, one on each side of those at which the least sum of a layer goes from one mapping to another."""
     pairs = ((one, other) for own in points for i, one in enumerate(own) for other in own[:i])
     ends = sorted({slope for one, other in pairs if (slope := crossing(one, other)) is not None})

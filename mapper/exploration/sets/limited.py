@@ -14,10 +14,10 @@ import numpy as np
 
 from ....workloads import Workload
 from ...bounds import ObjectiveLimit
-from ...bounds.sums import EdpBound, Envelope, LeastSum, Limits, crossing
+from ...bounds.sums import EdpBound, Envelope, LeastSum, Limits, slopes_between
 from ...model import warn_of_rounding
 from ...model.figures import Mapped
-from ...problem import OBJECTIVES, Objective, Point
+from ...problem import OBJECTIVES, Objective
 from ...proof import best_within
 from ...report import NetworkResult, Result
 from ...runtime import one_thread
@@ -48,10 +48,8 @@ class PowerLimit:
     def of_objective(self) -> ObjectiveLimit | None:
         """The same as a limit of an objective; None where it is of none."""
         for objective in OBJECTIVES.values():
-            factors = {own / whole for own, whole in zip(self.powers, objective.powers, strict=True) if whole}
-            zeros = all(not own for own, whole in zip(self.powers, objective.powers, strict=True) if not whole)
-            if zeros and len(factors) == 1 and min(factors) > 0:
-                return ObjectiveLimit(objective, self.most ** (1 / factors.pop()) * (1 + SLACK))
+            if (power := objective.power_of(*self.powers)) is not None:
+                return ObjectiveLimit(objective, self.most ** (1 / power) * (1 + SLACK))
         return None
 
 
@@ -98,7 +96,7 @@ def _limited(
         empty = any(not one.found and Ended.SEEN_ALL in one.statistics.ended for one, _ in result.layers)
         return result, False, inf if empty else 0.0
     bound = result.lower_bound or 0.0
-    if _kept(limits, result):
+    if _kept(limits, result.energy_pj, result.cycles):
         return result, True, bound
     if isinstance(result, Result):
         return _layer_within(study, result, limits, bound)
@@ -110,8 +108,8 @@ def _check_interrupted(layers: Layers, results: dict[int, Result]) -> None:
         raise KeyboardInterrupt
 
 
-def _kept(limits: Sequence[PowerLimit], result: Result | NetworkResult) -> bool:
-    return all(limit.kept(result.energy_pj, float(result.cycles)) for limit in limits)
+def _kept(limits: Sequence[PowerLimit], energy_pj: float, cycles: float) -> bool:
+    return all(limit.kept(energy_pj, cycles) for limit in limits)
 
 
 def _layer_within(
@@ -134,7 +132,7 @@ def _layer_within(
     searched = replace(result.search, statistics=statistics)
     within = Mapped.of(task.problem, outcome.best.own())
     result = replace(result, mapped=within, evidence=outcome.evidence, search=searched)
-    return result, _kept(limits, result), max(bound, outcome.lower_bound or 0.0)
+    return result, _kept(limits, result.energy_pj, result.cycles), max(bound, outcome.lower_bound or 0.0)
 
 
 def _network_within(
@@ -147,7 +145,7 @@ def _network_within(
     within.choose()
     _check_interrupted(layers, results)
     chosen = layers.study.result(within.results()) if sums else layers.study.result(results)
-    return chosen, _kept(limits, chosen), max(bound, within.bound().edp)
+    return chosen, _kept(limits, chosen.energy_pj, chosen.cycles), max(bound, within.bound().edp)
 
 
 class _Within(Together):
@@ -165,7 +163,7 @@ class _Within(Together):
         for choice in self._choices():
             cycles, energy_pj = self.sums_of(choice)
             value = self.objective.value(energy_pj, cycles)
-            if value < best and all(limit.kept(energy_pj, cycles) for limit in self.limits):
+            if value < best and _kept(self.limits, energy_pj, cycles):
                 self.chosen, best = choice, value
 
     def _choices(self) -> Iterator[list[int]]:
@@ -173,7 +171,7 @@ class _Within(Together):
         points = [layer.points for layer in self.layers.values()]
         before = [min(range(len(own)), key=lambda i, own=own: own[i]) for own in points]  # type: ignore[misc]
         yield before
-        for slope in reversed(_slopes(points)):
+        for slope in reversed(slopes_between(points)):
             choice = [min(range(len(own)), key=lambda i, own=own: own[i][1] + slope * own[i][0]) for own in points]  # type: ignore[misc]  # noqa: B023
             for number, place in enumerate(choice):
                 if place != before[number]:
@@ -217,13 +215,4 @@ class _Within(Together):
     def value(self) -> float:
         """The objective of the choice; inf where it does not keep the limits."""
         cycles, energy_pj = self.sums_of(self.chosen)
-        kept = all(limit.kept(energy_pj, cycles) for limit in self.limits)
-        return self.objective.value(energy_pj, cycles) if kept else inf
-
-
-def _slopes(points: Sequence[Sequence[Point]]) -> list[float]:
-    """List slopes, one between each two at which the least sum of a layer goes from one mapping to another."""
-    pairs = ((one, other) for own in points for i, one in enumerate(own) for other in own[:i])
-    ends = sorted({slope for one, other in pairs if (slope := crossing(one, other)) is not None})
-    middles = [(low + high) / 2 for low, high in zip(ends, ends[1:], strict=False)]
-    return [ends[0] / 2, *middles, ends[-1] * 2] if ends else [1.0]
+        return self.objective.value(energy_pj, cycles) if _kept(self.limits, energy_pj, cycles) else inf

@@ -4,7 +4,7 @@ A bound proven there holds here. Where the best mapping of there is valid here a
 search: it is the best here too. Otherwise the search begins with it, made valid.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, override
 
@@ -13,13 +13,11 @@ from ...mapping import MappingBatch
 from ...mapspace import Mapspace
 from ...model.figures import Mapped
 from ...problem import ROUNDING
-from ...proof import lower_bound
 from ...report import Json, Result, Searched
 from ...runtime import Part
-from ...search import Observers, Task
+from ...search import Task
 from ...search.options import SearchOptions
 from ...search.outcome import Ended, Evidence, Statistics
-from ...searchers import stop_rules
 from ..layer import Progress
 from ..start_mappings import StartMappings
 from ..time_slices import Study
@@ -70,30 +68,15 @@ def _nearest(task: Task, entries: Entries) -> Mapped | None:
     return None if batch is None else Mapped.of(task.problem, batch.take([0]).own())
 
 
-def _proven(task: Task, start: Mapped, progress: Progress | None, part: Part) -> tuple[Mapped, Evidence, Statistics]:
-    """Prove the best mapping, from one near it, with the effort of a search that begins with none."""
-    limits = stop_rules(task.options).effort
-    task = replace(task, options=replace(task.options, effort=limits, time_limit=None))
-    tell = None if progress is None else lambda recorder: progress(task.space.workload, recorder)
-    outcome = lower_bound(task, start.batch, Observers(tell, part))
-    best = start if outcome.best is None else Mapped.of(task.problem, outcome.best.own())
-    best = min(start, best, key=lambda mapped: _value(task, mapped))
-    closed = outcome.lower_bound is not None and outcome.lower_bound >= _value(task, best) * (1 - ROUNDING)
-    return best, replace(outcome.evidence, optimal=outcome.optimal and closed), outcome.statistics
-
-
 def _value(task: Task, mapped: Mapped) -> float:
     return mapped.value(task.goal.objectives[0])
 
 
-def known_layers(results: Sequence[Json]) -> dict[str, KnownLayer]:
-    """Read what objects of `--json` say of layers: the largest bound of each, and a mapping that has it if one does."""
-    known: dict[str, KnownLayer] = {}
-    for result in results:
-        whole: Any = result
-        for layer in whole.get("layers", [whole]):
-            if (bound := layer.get("lower_bound")) is not None:
-                before = known.get(layer["workload"])
-                if before is None or bound > before.lower_bound:
-                    known[layer["workload"]] = KnownLayer(bound, layer.get("mapping"))
-    return known
+def known_layers(result: Json) -> dict[str, KnownLayer]:
+    """Read what an object of `--json` says of its layers, as far as something is proven of them, by their names."""
+    whole: Any = result
+    return {
+        layer["workload"]: KnownLayer(layer["lower_bound"], layer.get("mapping"))
+        for layer in whole.get("layers", [whole])
+        if layer.get("lower_bound") is not None
+    }

@@ -72,7 +72,7 @@ def _draw(panel: "Axes", swept: SweepResult) -> None:
 def _band(panel: "Axes", x: Floats, low: Floats, high: Floats, possible: Bools) -> None:
     """Draw the frontier of what is known, and down to that of all bounds: where better designs may still be."""
     rows = np.flatnonzero(possible)
-    rows = rows[np.argsort(x[rows], kind="stable")]
+    rows = rows[np.lexsort((high[rows], x[rows]))]  # of equal places the best known first
     if not np.isfinite(high[rows]).any():
         return
     least, best = np.minimum.accumulate(low[rows]), np.minimum.accumulate(high[rows])

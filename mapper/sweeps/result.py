@@ -1,7 +1,7 @@
 """The result of a sweep: its points, their measures, the frontiers; as rows, JSON and text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import override
@@ -11,7 +11,7 @@ from ..model.figures import RATES
 from ..report import Json, Printable, Rows, TextTable
 from .answer import Answer
 from .asked import GRID
-from .fronts import ALL, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
+from .fronts import ALL, AXES, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
 from .optimise import Optimised, of_grid
 from .plan import Plan, design_values
 from .proofs import bounds
@@ -50,7 +50,17 @@ class SweepResult(Printable):
         for workload in self.plan.workloads:
             own = fronts([candidate for candidate in pool if candidate.workload == workload], self.plan.mapspaces)
             all_fronts += [front for front in own if front.mapspace != ALL or len(self.plan.mapspaces) > 1]
-        return tuple(all_fronts)
+        return tuple(all_fronts if self._decided else map(_undecided, all_fronts))
+
+    @property
+    def _decided(self) -> bool:
+        """Whether designs that were not searched are proven not to be on these frontiers: a grid leaves none out."""
+        if self.plan.designer == GRID:
+            return True
+        asked = [axis.text for axis in self.plan.question.axes]
+        columns = tuple(AXES[text].column for text in asked if text in AXES)
+        alone = len(self.plan.workloads) == len(self.plan.mapspaces) == 1
+        return alone and columns == self.plan.axes and not (self.answer.open or self.plan.question.gap)
 
     def found_points(self) -> list[Seeded]:
         """The points with a mapping and their measures."""
@@ -147,6 +157,12 @@ class SweepResult(Printable):
             place: {name: median(float(row[name]) for row in own) for name in RATES if own[0].get(name) is not None}  # type: ignore[arg-type]
             for place, own in rows.items()
         }
+
+
+def _undecided(front: MedianFrontier) -> MedianFrontier:
+    """The frontier of the designs that were searched, where others may dominate any of them."""
+    members = tuple(replace(member, surely=False) for member in front.members)
+    return replace(front, members=members, knee=replace(front.knee, surely=False))
 
 
 def _names(designs: Sequence[Candidate]) -> list[Json]:

@@ -111,3 +111,20 @@ def test_a_grid_shows_the_designs_within_the_limits(folder):
     limited = sweep(whole | {"subject_to": [f"cycles <= {cycles[0]}"]})
     assert len(limited.fronts[0].members) == 1 <= len(every.fronts[0].members)
     assert str(limited).split("\n")[2].startswith("best  edp ")
+
+
+def test_designs_that_were_not_searched_may_dominate_a_frontier_that_nobody_asked_for(folder):
+    """Of the frontier of those searched nothing is sure, until it is proven."""
+    whole = in_folder(folder, FEW) | {"pareto": ["area", "edp"]}
+
+    def sure(more):
+        (front,) = sweep(whole | more).pareto_json()["workloads"].values()
+        return {not point["may_be_dominated"] for own in front["fronts"].values() for point in own["points"]}
+
+    asked = {"designer": "branch-and-bound"}
+    assert sure(asked) == sure({"designer": "grid"}) == {True}
+    assert sure(asked | {"proofs": 2}) <= {False}
+    assert sure(asked | {"gap": 0.3}) == {False}
+    best_alone = {key: own for key, own in whole.items() if key != "pareto"} | {"minimize": "edp"}
+    (front,) = sweep(best_alone).pareto_json()["workloads"].values()
+    assert all(point["may_be_dominated"] for own in front["fronts"].values() for point in own["points"])

@@ -99,7 +99,7 @@ def test_every_room_has_its_line_and_every_line_its_room() -> None:
 @pytest.mark.parametrize(
     ("kind", "late"),
     [
-        ("run", {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy", "sklearn", "xgboost"}),
+        ("run", {"matplotlib", "sympy", "jax", "pandas", "onnx", "scipy", "sklearn", "xgboost", "moocore", "optuna"}),
         ("ruby", {"numpy", "yaml", "ruby_map.workloads"}),
     ],
 )

@@ -1,6 +1,5 @@
 """Spaces of designs, what no design of a set can be better than, and designers that choose what is searched next."""
 
-from .branch_and_bound import BranchAndBound
 from .designer import Designer, Finding, Trial
 from .expressions import ExpressionError, Values, computed, numbers
 from .linked import LinkedParameters, SteppedRange
@@ -10,10 +9,13 @@ from .relaxed import figures, kind_of
 from .results import RESULTS, Constraint, Expression, Known
 from .space import Kind, Space
 from .standing import Score, Standing
+from .table import DEFAULT, DESIGNERS, GRID
 from .values import read_groups
 
 __all__ = [
-    "BranchAndBound",
+    "DEFAULT",
+    "DESIGNERS",
+    "GRID",
     "Constraint",
     "Designer",
     "ExpressionError",

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mapping import Floats, Ints
-from .designer import Finding, Trial
+from .designer import Finding, Trial, note
+from .outdone import outdone
 from .space import Space
 from .standing import Standing
 
@@ -29,6 +30,7 @@ class BranchAndBound:
 
     def __init__(self, space: Space, standing: Standing, width: int = 1) -> None:
         self.space, self.standing, self.width = space, standing, width
+        standing.outdone = outdone(space, standing.wanted)
         rows = np.flatnonzero(~standing.excluded & ~standing.searched)
         self.nodes = [_Node(own, None) for own in space.roots(rows)]
         self.asked: dict[int, _Node] = {}
@@ -72,9 +74,7 @@ class BranchAndBound:
     def tell(self, trial: Trial, finding: Finding) -> None:
         """Take note of a bound, and of the mappings of a single design."""
         node = self.asked.pop(trial.number)
-        self.standing.raise_lower(trial.rows, finding.lower)
-        if trial.single:
-            self.standing.take(int(trial.rows[0]), finding.upper)
-        else:
+        note(self.space, self.standing, trial, finding)
+        if not trial.single:
             node.bounded = True
             self.nodes.append(node)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..mapping import Ints
+from .space import Space
+from .standing import Standing
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,14 @@ class Finding:
 
     lower: tuple[float, ...]  # no mapping of any candidate of it is below
     upper: tuple[float, ...] = ()  # the best mapping of a single candidate; inf where none is known
+
+
+def note(space: Space, standing: Standing, trial: Trial, finding: Finding) -> None:
+    """Take note of what came of a trial: its bound holds for all candidates that its machine allows as much as."""
+    covered = trial.rows if standing.wanted.limited else space.covered(trial.rows)
+    standing.raise_lower(covered, finding.lower)
+    if trial.single:
+        standing.take(int(trial.rows[0]), finding.upper)
 
 
 class Designer(Protocol):

@@ -56,7 +56,9 @@ class Question:
         most = np.array([[inf] * len(self.weights) if own is None else [*map(self._most, own)] for own in known])
         minimise = None if self.minimise is None else self._score(self.minimise, known)
         axes = tuple(self._score(axis, known) for axis in self.axes)
-        return Wanted(minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap)
+        return Wanted(
+            minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap, bool(self.other_limits)
+        )
 
     def _score(self, expression: Expression, known: Sequence[Sequence[Known] | None]) -> Score:
         every = [[1.0] * len(self.weights) if own is None else [*map(expression.factor, own)] for own in known]

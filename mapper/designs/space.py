@@ -52,10 +52,25 @@ class Space:
     kind: Ints  # (candidate,)
     row: Ints  # its row in the figures of its kind # (candidate,)
     places: Floats  # along each parameter; of numbers above 0 the logarithm # (candidate, parameter)
+    by_size: tuple[bool, ...]  # whether places along it are numbers in order # (parameter,)
+    mapspace: Ints  # the number of its mapspace # (candidate,)
 
     def roots(self, rows: Ints) -> list[Ints]:
         """Divide candidates by kinds."""
         return [own for number in range(len(self.kinds)) if len(own := rows[self.kind[rows] == number])]
+
+    def by_mapspace(self, rows: Ints) -> list[Ints]:
+        """Divide candidates by kinds, and by mapspaces."""
+        every = (own[self.mapspace[own] == number] for own in self.roots(rows) for number in np.unique(self.mapspace))
+        return [own for own in every if len(own)]
+
+    def covered(self, rows: Ints) -> Ints:
+        """List all candidates that the machine of a set holds for, others than its own among them."""
+        kind, number = self.kinds[self.kind[rows[0]]], self.kind[rows[0]]
+        machine, every = kind.relaxed(self.row[rows]), np.flatnonzero(self.kind == number)
+        own = kind.figures[self.row[every]]
+        within = np.where(kind.more, own <= machine, own >= machine).all(axis=1)
+        return np.asarray(every[within & np.isin(self.mapspace[every], self.mapspace[rows])])
 
     def machine(self, rows: Ints) -> tuple[Architecture, EnergyTable]:
         """Make the machine of a set of one kind."""

@@ -41,6 +41,7 @@ class Wanted:
     possible: Bools  # candidates that can be made, and keep what is asked of the design alone # (candidate,)
     most: Floats  # that the objective may be, by the constraints # (candidate, workload)
     gap: float = 0.0  # share of a figure that need not be proven
+    limited: bool = False  # whether there are limits of mappings that are not of the objective
 
     @property
     def questions(self) -> tuple[tuple[Score, ...], ...]:
@@ -56,6 +57,7 @@ class Standing:
         self.lower: Floats = np.zeros_like(wanted.most)
         self.upper: Floats = np.full_like(wanted.most, np.inf)
         self.searched: Bools = np.zeros(len(wanted.possible), bool)  # nothing more will be known of it
+        self.outdone: Bools = np.zeros(len(wanted.possible), bool)  # another is as good, whatever its mappings are
 
     def raise_lower(self, rows: Ints, objective: Sequence[float]) -> None:
         """Take note that no mapping of these candidates is below `objective` # (workload,)"""
@@ -68,9 +70,9 @@ class Standing:
 
     @property
     def excluded(self) -> Bools:
-        """Candidates that cannot keep a limit, or have no mapping, by what is proven. # (candidate,)"""
+        """Candidates that cannot keep a limit, have no mapping, or are outdone, by what is proven. # (candidate,)"""
         beyond = np.isinf(self.lower) | (self.lower > self.wanted.most * (1 + ROUNDING))
-        return ~self.wanted.possible | beyond.any(axis=1)
+        return ~self.wanted.possible | beyond.any(axis=1) | self.outdone
 
     @property
     def known(self) -> Bools:

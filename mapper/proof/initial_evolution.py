@@ -1,7 +1,7 @@
 """Finds incumbents of a proof by evolution: before the proof, and beside it now and then."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,10 +25,12 @@ class Evolver:
     generations: int = 0
     active: bool = True  # whether it looks for better mappings at all
     best: float = np.inf  # its own: so it ends as it would without a proof beside it
+    breeds_start: bool = True  # whether the mappings that the search begins with are among the first
 
     @cached_property
     def _populations(self) -> Populations:
-        return Populations(PopulationSpaces(self.leaves.task))
+        task = self.leaves.task
+        return Populations(PopulationSpaces(task if self.breeds_start else replace(task, start=None)))
 
     @property
     def settled(self) -> bool:

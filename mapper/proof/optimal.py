@@ -105,6 +105,7 @@ class Optimal:
                 self.statistics.stop(hindered)
             else:
                 if self.start.given is None:
+                    self._begin_with(self.task.start)
                     initial_evolution(self.evolver, self.effort.limits.seconds, lambda: self._tell(proving=False))
                 self.leaves.chains.list_all(self.effort.check)
                 self._work(self.bounding.order())
@@ -112,6 +113,13 @@ class Optimal:
         except TimeUp:
             if not self.effort.late():
                 self.statistics.stop(Ended.TIME_LIMIT)
+
+    def _begin_with(self, start: MappingBatch | None) -> None:
+        """Offer mappings to begin with. They are not bred from: evolution from a poor one finds the best later."""
+        self.evolver.breeds_start = False
+        if start is not None:
+            for number in range(len(start)):
+                self.leaves.offer(start.take([number]))
 
     @property
     def incumbents(self) -> Incumbents:

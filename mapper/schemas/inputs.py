@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from ...workloads.json_schemas import EXPRESSION, Schema, schema_of
-from ..designs import RESULTS
+from ..designs import DESIGNERS, RESULTS
 from ..fusion.plans import FIGURES, PlanFile
 from ..mapping.transforms import Transforms
 from ..mapspace import PRESETS
 from ..networks import NetworkPlanFile
 from ..problem import OBJECTIVES
 from ..searchers import STRATEGIES
-from ..sweeps import DESIGNERS, SweepFile
+from ..sweeps import SweepFile
 
 WHOLE_LEVEL = r"^levels\.[^.]+$"  # the path of a level as a whole
 SWEEP = {
@@ -25,7 +25,7 @@ SWEEP = {
     "SweepFile.search": "The options of ruby-map.",
     "SweepFile.energy": "Where energies come from, and what is charged beside the actions.",
     "SweepFile.transfer": "Whether a point takes the mapping of another design where that is better.",
-    "SweepFile.designer": "Who chooses what is searched: grid, all points; branch-and-bound, as few as a proof needs.",
+    "SweepFile.designer": "Who chooses what is searched: grid, all points; branch-and-bound, few; random, optuna.",
     "SweepFile.minimize": "An expression of results: edp, energy * area_mm2. The best design is then searched for.",
     "SweepFile.subject_to": "Limits of designs: area_mm2 <= 4, tokens_per_s >= 30.",
     "SweepFile.weights": "By workload: what its results count in an expression; 1 where it is left out.",

@@ -1,7 +1,6 @@
 """Architectures x workloads x mapspaces x seeds, searched one by one and compared."""
 
 from ..report import register
-from .asked import DESIGNERS
 from .fronts import AXES
 from .keys import SweepFile
 from .optimise import OptimiseProgress
@@ -13,7 +12,6 @@ from .store import FAILED, FOUND, NOTHING_VALID
 
 __all__ = [
     "AXES",
-    "DESIGNERS",
     "FAILED",
     "FOUND",
     "NOTHING_VALID",

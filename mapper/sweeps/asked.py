@@ -3,15 +3,21 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ...workloads import Document, Fault, Keys, near
-from ..designs import Constraint, Expression, Question, objective_asked, unsuited
+from ..designs import (
+    DEFAULT,
+    DESIGNERS,
+    GRID,
+    Constraint,
+    Expression,
+    Question,
+    objective_asked,
+    unsuited,
+)
 from ..problem import OBJECTIVES
 from ..search.options import SearchOptions
-from ..searchers import STRATEGIES
+from ..searchers import STRATEGIES, missing_package
 from .fronts import AXES
 from .keys import SweepFile
-
-GRID, BRANCH_AND_BOUND = "grid", "branch-and-bound"
-DESIGNERS = (GRID, BRANCH_AND_BOUND)
 
 
 def read_question(
@@ -19,14 +25,16 @@ def read_question(
 ) -> tuple[str, Question]:
     """Return the designer and the question, whose expressions may use `parameters`; appends faults."""
     limits_given = asked.minimize is not None or bool(_limits(asked))
-    designer = asked.designer or (BRANCH_AND_BOUND if limits_given else GRID)
+    designer = asked.designer or (DEFAULT if limits_given else GRID)
     if designer not in DESIGNERS:
         rule = f'must be one of {", ".join(DESIGNERS)}; got "{designer}"{near(designer, DESIGNERS)}'
         faults.append(document.fault(("designer",), rule))
+        designer = DEFAULT
+    grid = DESIGNERS[designer].make is None
     names = [name for name in parameters if name.isidentifier()]
-    expressions = _read(document, _expressions(document, asked, designer), names, Expression.read, faults)
+    expressions = _read(document, _expressions(document, asked, grid=grid), names, Expression.read, faults)
     limits = _read(document, _limits(asked), names, Constraint.read, faults)
-    objective = asked.objective if limits_given or designer != GRID else asked.objective.split(",")[0]
+    objective = asked.objective if limits_given or not grid else asked.objective.split(",")[0]
     if "objective" not in _keys(document):
         objective = objective_asked([*expressions.values()], [*limits.values()]) or objective
     faults += _objective_faults(document, expressions, objective)
@@ -48,9 +56,9 @@ def _keys(document: Document) -> Collection[str]:
     return document.data if isinstance(document.data, dict) else {}
 
 
-def _expressions(document: Document, asked: SweepFile, designer: str) -> dict[Keys, str]:
+def _expressions(document: Document, asked: SweepFile, *, grid: bool) -> dict[Keys, str]:
     """What is to be minimised, and the axes of a frontier that is asked for, by their places."""
-    axes = "pareto" in _keys(document) and designer != GRID  # a grid draws its frontier of whatever it finds
+    axes = "pareto" in _keys(document) and not grid  # a grid draws its frontier of whatever it finds
     minimise = asked.minimize
     if minimise is None and not axes:
         minimise = asked.objective.split(",")[0]
@@ -103,14 +111,15 @@ def _weights(document: Document, asked: SweepFile, faults: list[Fault]) -> tuple
 
 def optimising_faults(document: Document, designer: str, seeds: Sequence[int], options: SearchOptions) -> list[Fault]:
     """List what only a grid can do, where another designer is asked for."""
-    faults = []
-    if designer == GRID:
+    faults, row = [], DESIGNERS.get(designer)
+    if row is None or row.make is None:
         return []
     if len(seeds) > 1:
-        rule = f"{designer} searches with one seed: its answers are proven, whatever the seed"
-        faults.append(document.fault(("seeds",), rule))
+        faults.append(document.fault(("seeds",), f"{designer} searches with one seed"))
+    missing = missing_package(row.package) if row.package else []
+    faults += [document.fault(("designer",), rule) for rule in missing]
     strategy = STRATEGIES.get(options.strategy)
-    if strategy is not None and not strategy.proves:
+    if row.by_bounds and strategy is not None and not strategy.proves:
         proving = ", ".join(name for name, own in STRATEGIES.items() if own.proves)
         rule = f"{designer} needs proofs, of a strategy that proves ({proving}); got {options.strategy}"
         faults.append(document.fault(("search", "strategy"), rule))

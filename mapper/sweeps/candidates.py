@@ -145,7 +145,8 @@ class Candidates:
             made.append(self._kind(rows))
         width = len(self.plan.mapspaces)
         places: Floats = np.array([[*own.places, space] for own in self.designs for space in range(width)], np.float64)
-        return Space(tuple(made), number, row, places)
+        by_size = (*(group.by_size for group in self.plan.groups), False)
+        return Space(tuple(made), number, row, places, by_size, np.tile(np.arange(width), len(self.designs)))
 
     def _kind(self, rows: Ints) -> Kind:
         machine, table, _ = machine_of(self.plan, self.place(int(rows[0]))[0])

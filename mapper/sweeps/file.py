@@ -22,12 +22,12 @@ from ...workloads import (
     near,
     read_yaml,
 )
-from ..designs import fields, read_groups
+from ..designs import DESIGNERS, fields, read_groups
 from ..exploration.transforms import TRANSFORMATIONS
 from ..mapspace import PRESETS
 from ..search.options import SearchOptions, read_patience
 from ..searchers import ignored_options, option_faults
-from .asked import GRID, axes_of, optimising_faults, read_question
+from .asked import axes_of, optimising_faults, read_question
 from .energy import read_energies
 from .fronts import AXES
 from .keys import SweepFile
@@ -53,7 +53,7 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
     workloads = _workloads(document, written, folder, faults)
     parameters = [str(place[-1]) for together in places for place in together]
     designer, question = read_question(document, written, parameters, faults)
-    faults += _choices(document, written, any_axis=designer != GRID)
+    faults += _choices(document, written, any_axis=DESIGNERS[designer].make is not None)
     same = question.objective == written.objective.split(",")[0]
     options = _options(document, written, written.objective if same else question.objective, faults)
     faults += optimising_faults(document, designer, written.seeds, options)

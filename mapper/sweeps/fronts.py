@@ -46,20 +46,10 @@ def hypervolume(values: Floats, reference: Floats) -> float:
     >>> hypervolume(np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([3.0, 3.0]))
     3.0
     """
+    import moocore  # takes a tenth of a second
+
     inside = values[np.isfinite(values).all(axis=1) & (values < reference).all(axis=1)]
-    return _volume(inside[frontier(inside)], reference) if len(inside) else 0.0
-
-
-def _volume(points: Floats, reference: Floats) -> float:
-    """Slabs along the last axis, each with the volume, on the other axes, of the points that reach into it."""
-    if points.shape[1] == 1:
-        return float(reference[0] - points.min())
-    points = points[points[:, -1].argsort()]
-    edges = np.append(points[:, -1], reference[-1])
-    heights = np.diff(edges)
-    return sum(
-        float(height) * _volume(points[: row + 1, :-1], reference[:-1]) for row, height in enumerate(heights) if height
-    )
+    return float(moocore.hypervolume(inside, ref=reference)) if len(inside) else 0.0
 
 
 def surely_on(low: Floats, high: Floats) -> Bools:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..designs import BranchAndBound, Finding, Standing, Trial
+from ..designs import DESIGNERS, Designer, Finding, Standing, Trial
 from ..exploration import distinct_layers
 from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
@@ -97,7 +97,7 @@ class Optimiser:
 
     def run(self) -> Optimised:
         """Make the trials that the designer asks for, until it asks for none, or Ctrl-C."""
-        designer = BranchAndBound(self.optimised.candidates.space, self.standing, self.plan.question.width)
+        designer = self._designer()
         try:
             while (trials := designer.ask()) and self._proofs_left():
                 for trial, results in self._made(trials):
@@ -108,6 +108,11 @@ class Optimiser:
         except KeyboardInterrupt:
             self.optimised.interrupted = True
         return self.optimised
+
+    def _designer(self) -> Designer:
+        make = DESIGNERS[self.plan.designer].make
+        assert make is not None, "a grid needs none"
+        return make(self.optimised.candidates.space, self.standing, self.plan.question.width, self.plan.seeds[0])
 
     def _proofs_left(self) -> bool:
         most = self.plan.question.proofs

@@ -18,7 +18,6 @@ from ..problem import Problem, digest, plain
 from ..report import Json, NetworkResult, Result, result_json
 from ..runtime import InternalError
 from ..searchers import stop_rules
-from .asked import GRID
 from .inputs import PointInputs, inputs_of, machine_of
 from .plan import Plan, Point, design_values
 from .store import FAILED, FOUND, NOTHING_VALID, PointOutcome
@@ -96,7 +95,7 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
         try:
             inputs = inputs_of(plan, point)
             study, limits = _study(plan, inputs, point.seed, piece.known), _limits(plan, inputs, point)
-            one_by_one = bool(limits) or plan.designer != GRID
+            one_by_one = bool(limits) or not plan.grid
             within = explore_within(study, limits, close=plan.question.gap) if one_by_one else None
             result = explored(study, {}) if within is None else within.result
         except InputError as error:
@@ -132,7 +131,7 @@ def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, 
 def _study(plan: Plan, inputs: PointInputs, seed: int, known: Mapping[str, KnownLayer]) -> KnownStudy:
     """Make the study of a machine. Raises InputError where a layer does not fit it."""
     options, costs = replace(plan.options, seed=seed), plan.energies.costs
-    if plan.designer != GRID and plan.question.gap:
+    if not plan.grid and plan.question.gap:
         limits = replace(stop_rules(options).effort, gap=SHARE * plan.question.gap)
         options = replace(options, effort=limits, time_limit=None)
     study = KnownStudy.of(

@@ -12,7 +12,18 @@ from typing import Any
 
 from ...arch import Architecture, parse_arch
 from ...workloads import Document, Keys, Network, Workload
-from ..designs import ExpressionError, Known, LinkedParameters, Question, Values, computed, numbers, with_values
+from ..designs import (
+    DESIGNERS,
+    GRID,
+    ExpressionError,
+    Known,
+    LinkedParameters,
+    Question,
+    Values,
+    computed,
+    numbers,
+    with_values,
+)
 from ..search.options import SearchOptions
 from .energy import Energies
 
@@ -52,12 +63,17 @@ class Plan:
     energies: Energies = Energies()  # noqa: RUF009  # frozen
     transfer: bool = True  # a point takes the mapping of another point where that is better
     question: Question = Question()  # noqa: RUF009  # frozen
-    designer: str = "grid"
+    designer: str = GRID
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of all parameters."""
         return tuple(name for group in self.groups for name in group.names)
+
+    @property
+    def grid(self) -> bool:
+        """Whether every point is searched."""
+        return DESIGNERS[self.designer].make is None
 
     @property
     def per_design(self) -> int:
@@ -181,7 +197,7 @@ class Plan:
     @property
     def _gap(self) -> list[float]:
         """The gap with which proofs may end, where there is one."""
-        return [self.question.gap] if self.question.gap and self.designer != "grid" else []
+        return [self.question.gap] if self.question.gap and not self.grid else []
 
     @cached_property
     def _contents(self) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ..report import Drawing, Renderer
-from .asked import GRID
 from .bounded_picture import draw_bounded
 from .picture import draw_pareto
 from .result import SweepResult
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 def draw_sweep(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
     """Draw the points of a grid and their frontiers, or what a designer found and what it leaves open."""
-    return draw_pareto(swept, axes) if swept.plan.designer == GRID else draw_bounded(swept, axes)
+    return draw_pareto(swept, axes) if swept.plan.grid else draw_bounded(swept, axes)
 
 
 def _nothing_found(sweep: SweepResult) -> str:

@@ -10,7 +10,6 @@ from ..designs import Values
 from ..model.figures import RATES
 from ..report import Json, Printable, Rows, TextTable
 from .answer import Answer
-from .asked import GRID
 from .fronts import ALL, AXES, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
 from .optimise import Optimised, of_grid
 from .plan import Plan, design_values
@@ -55,7 +54,7 @@ class SweepResult(Printable):
     @property
     def _decided(self) -> bool:
         """Whether designs that were not searched are proven not to be on these frontiers: a grid leaves none out."""
-        if self.plan.designer == GRID:
+        if self.plan.grid:
             return True
         asked = [axis.text for axis in self.plan.question.axes]
         columns = tuple(AXES[text].column for text in asked if text in AXES)
@@ -122,7 +121,7 @@ class SweepResult(Printable):
     @property
     def title(self) -> str:
         """How many points there are, and what came of them."""
-        if self.plan.designer != GRID:
+        if not self.plan.grid:
             return f"{self.plan.name}: {self.answer.counts}"
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
         counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
@@ -141,7 +140,7 @@ class SweepResult(Printable):
     @override
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
-        if self.plan.designer != GRID:
+        if not self.plan.grid:
             return [self._title(), *self.answer.parts()]
         best = list(self.answer.parts()) if self.plan.question.explicit else []
         return [self._title(), *best, *front_parts(self.plan, self.values, self.fronts, self._rates())]

@@ -19,7 +19,6 @@ from ...workloads import Fault, InputError, collect, written_together
 from ..report import Rows
 from ..report.pictures import save_picture
 from ..runtime import csv_cell, in_order
-from .asked import GRID
 from .file import read_sweep
 from .optimise import OptimiseProgress, Optimiser
 from .page import report_html
@@ -106,7 +105,7 @@ def sweep(
 
 
 def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
-    if plan.designer != GRID:
+    if not plan.grid:
         return _optimised(plan, folder, jobs, fresh, progress)
     keys = [plan.key(plan.point(number)) for number in range(plan.points)]
     with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:

@@ -1,6 +1,7 @@
 """A small machine and small layers, in files, and sweeps of them."""
 
 import pytest
+from hypothesis import strategies as st
 
 ARCH = """
 name: small
@@ -41,3 +42,32 @@ def in_folder(folder, given_sweep):
     if "weights" in whole:
         whole["weights"] = {str(folder / f"{name}.yaml"): own for name, own in whole["weights"].items()}
     return whole
+
+
+LISTS = {
+    "rows": [1, 2, 3, 4, 6],
+    "columns": [1, 2, 5],
+    "words": [8, 16, 24, 48, 96],
+    "inner": [3, 6, 12],
+    "rate": [0.5, 1, 4],
+    "bits": [16, 32],
+    "levels.GLB.keep": [["Inputs", "Weights", "Outputs"], ["Inputs", "Outputs"]],
+    "levels.spad.keep": [["Outputs"], ["Inputs", "Outputs"]],
+    "levels.GLB.start_cycles": [0, 3],
+}
+
+
+@st.composite
+def sweeps(draw):
+    """Up to some forty designs, one workload or several, in one mapspace or two."""
+    names = draw(st.lists(st.sampled_from(sorted(LISTS)), min_size=1, max_size=3, unique=True))
+    parameters = {
+        name: draw(st.lists(st.sampled_from(LISTS[name]), min_size=2, max_size=3, unique_by=str)) for name in names
+    }
+    works = draw(st.lists(st.sampled_from(["mm", "conv", "net"]), min_size=1, max_size=2, unique=True))
+    energy = draw(st.sampled_from([{}, {}, {"leakage": True}, {"hop_pj": 0.7}, {"drain_reads": True}]))
+    spaces = draw(st.sampled_from([["pfm"], ["ruby-s"], ["pfm", "ruby-s"], ["auto"], ["pfm", "pfm+pad"]]))
+    given_sweep = {"parameters": parameters, "workloads": works, "mapspaces": spaces, "energy": energy}
+    if len(works) > 1 and draw(st.booleans()):
+        given_sweep["weights"] = {works[0]: draw(st.sampled_from([0.5, 3, 10]))}
+    return given_sweep

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -19,36 +20,7 @@ from ruby_map.workloads import InputError, Workload
 from typer.testing import CliRunner
 
 from ..conftest import DEEP
-from .conftest import in_folder
-
-LISTS = {
-    "rows": [1, 2, 3, 4, 6],
-    "columns": [1, 2, 5],
-    "words": [8, 16, 24, 48, 96],
-    "inner": [3, 6, 12],
-    "rate": [0.5, 1, 4],
-    "bits": [16, 32],
-    "levels.GLB.keep": [["Inputs", "Weights", "Outputs"], ["Inputs", "Outputs"]],
-    "levels.spad.keep": [["Outputs"], ["Inputs", "Outputs"]],
-    "levels.GLB.start_cycles": [0, 3],
-}
-
-
-@st.composite
-def sweeps(draw):
-    """Up to some forty designs, one workload or several, in one mapspace or two."""
-    names = draw(st.lists(st.sampled_from(sorted(LISTS)), min_size=1, max_size=3, unique=True))
-    parameters = {
-        name: draw(st.lists(st.sampled_from(LISTS[name]), min_size=2, max_size=3, unique_by=str)) for name in names
-    }
-    works = draw(st.lists(st.sampled_from(["mm", "conv", "net"]), min_size=1, max_size=2, unique=True))
-    energy = draw(st.sampled_from([{}, {}, {"leakage": True}, {"hop_pj": 0.7}, {"drain_reads": True}]))
-    spaces = draw(st.sampled_from([["pfm"], ["ruby-s"], ["pfm", "ruby-s"], ["auto"], ["pfm", "pfm+pad"]]))
-    given_sweep = {"parameters": parameters, "workloads": works, "mapspaces": spaces, "energy": energy}
-    if len(works) > 1 and draw(st.booleans()):
-        given_sweep["weights"] = {works[0]: draw(st.sampled_from([0.5, 3, 10]))}
-    return given_sweep
-
+from .conftest import LISTS, in_folder, sweeps
 
 QUESTIONS = (
     {"minimize": "edp"},
@@ -102,9 +74,14 @@ def dominates(other, point):
 
 
 @settings(max_examples=100 if DEEP else 4)
-@given(given_sweep=sweeps(), question=st.sampled_from(QUESTIONS), share=st.floats(0.2, 1.0))
-def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, share):
-    """The best design under a limit on its area, and the frontier, by proofs of all designs and by sets of them."""
+@given(
+    given_sweep=sweeps(),
+    question=st.sampled_from(QUESTIONS),
+    share=st.floats(0.2, 1.0),
+    designer=st.sampled_from(["branch-and-bound", "branch-and-bound", "random", "optuna"]),
+)
+def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, share, designer):
+    """The best design under a limit on its area, and the frontier, by proofs of all designs and by every designer."""
     objective = {"energy": "energy", "cycles * area": "delay", "1 / tops": "delay", "edp": "edp"}
     first = question.get("minimize") or question["pareto"][-1]
     asked = {"objective": next((own for text, own in objective.items() if first.startswith(text)), "energy")}
@@ -114,7 +91,8 @@ def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, shar
     areas = [area for area in areas if area is not None]
     assume(areas)
     limit = ("area_um2", areas[int(share * (len(areas) - 1))])
-    found = sweep(whole | question | {"subject_to": [f"area <= {limit[1]!r}"]})
+    found = sweep(whole | question | {"subject_to": [f"area <= {limit[1]!r}"], "designer": designer})
+    check_bounds(grid, found)
     scores = by_grid(grid, question, limit)
     answer = found.answer.json()
     assert not answer["designs"]["open"]
@@ -132,6 +110,28 @@ def test_the_answer_is_that_of_the_full_grid(folder, given_sweep, question, shar
         shown = [tuple(float(f"{value:.8g}") for value in point["values"].values()) for point in answer["frontier"]]
         assert sorted(set(shown)) == points_of_front(axes)
         assert all(point["gap"] <= 1e-8 for point in answer["frontier"])
+
+
+def check_bounds(grid, found):
+    """No bound is above the best mapping of the grid, and no design is passed over that is better than all others."""
+    standing = found.optimised.standing
+    candidates = found.optimised.candidates
+    column = (
+        f"{candidates.plan.question.objective}_pj"
+        if candidates.plan.question.objective == "energy"
+        else ({"edp": "edp", "delay": "cycles"}[candidates.plan.question.objective])
+    )
+    values = np.full(standing.lower.shape, np.inf)
+    for number, outcome in grid.outcomes.items():
+        if outcome.status == "found":
+            values[candidates.row(grid.plan.point(number))] = outcome.result[column]
+    assert (standing.lower <= values * (1 + 1e-9)).all()
+    every = [score for scores in standing.wanted.questions for score in scores]
+    scores = standing.values(every, values)
+    possible = standing.wanted.possible & np.isfinite(scores).all(axis=1)
+    needed = scores[possible & ~standing.outdone]
+    for row in np.flatnonzero(possible & standing.outdone):
+        assert (needed <= scores[row] * (1 + 1e-9)).all(axis=1).any()
 
 
 LIMITED = (("energy", "cycles"), ("edp", "cycles"), ("delay", "energy"), ("edp", "energy"), ("energy", "edp"))
@@ -259,10 +259,10 @@ def test_every_fault_of_a_question_is_named_at_once(folder, tmp_path):
         "subject_to[0]: a limit is expected, as area_mm2 <= 4",
         "subject_to[1]: of results of mappings a limit is <= or >=",
         "subject_to[2]: unknown name 'are'; did you mean \"area\"?",
-        'designer: must be one of grid, branch-and-bound; got "best"',
+        'designer: must be one of grid, branch-and-bound, random, optuna; got "best"',
         'weights.x: no workload "x"',
-        "seeds: best searches with one seed",
-        "search.strategy: best needs proofs, of a strategy that proves",
+        "seeds: branch-and-bound searches with one seed",
+        "search.strategy: branch-and-bound needs proofs, of a strategy that proves",
     ):
         assert part in said, said
     with pytest.raises(InputError, match="mappings are searched for one objective, here edp; 'energy' is of energy"):
@@ -313,3 +313,23 @@ def test_a_limit_that_differs_by_design_is_that_of_each(folder):
             within = [energy_pj for rows, cycles, energy_pj in every if of(rows, int(cycles)) <= most]
             found = sweep(whole | {"minimize": "energy", "subject_to": sides.format(repr(most))}).answer.json()
             assert found["best"]["value"] == pytest.approx(min(within), rel=1e-8), (sides, most)
+
+
+@settings(max_examples=60 if DEEP else 3)
+@given(given_sweep=sweeps(), gap=st.sampled_from([0.02, 0.1, 0.4]))
+def test_with_a_gap_the_answer_is_within_it(folder, given_sweep, gap):
+    """Beside the full grid: of the best design, and of each design of its frontier one that is nearly as good."""
+    whole = in_folder(folder, given_sweep)
+    grid = sweep(whole)
+    found = sweep(whole | {"minimize": "edp", "pareto": ["area", "edp"], "gap": gap})
+    scores = by_grid(grid, {"minimize": "edp", "pareto": ["area", "edp"]}, ("area_um2", np.inf))
+    assume(scores)
+    answer = found.answer.json()
+    least = min(own[0] for own in scores.values())
+    assert not answer["designs"]["open"]
+    assert answer["best"]["lower_bound"] <= least * (1 + 1e-9)
+    assert answer["best"]["value"] * (1 - gap) <= least * (1 + 1e-9)
+    check_bounds(grid, found)
+    points = [tuple(point["values"].values()) for point in answer["frontier"]]
+    for _, area, edp in scores.values():
+        assert any(own[0] <= area * (1 + 1e-9) and own[1] * (1 - gap) <= edp * (1 + 1e-9) for own in points)

@@ -155,3 +155,18 @@ def test_an_interrupted_search_still_answers_what_it_began_with():
     assert next(calls) == 1
     assert found.statistics.interrupted
     assert values_of(found.best, table, "edp", task.charges) <= values_of(best, table, "edp", task.charges)
+
+
+@pytest.mark.parametrize("strategy", ["auto", "optimal"])
+def test_a_proof_that_begins_with_a_poor_mapping_finds_what_it_finds_from_nothing(strategy):
+    """Evolution bred from it finds the best later, and the proof takes more steps. It is an incumbent, and no more."""
+    space, table = layer("ruby-t")
+    some = space.sample(np.random.default_rng(2), 5_000)
+    some = some.take(np.flatnonzero(validity(some) == 0))
+    task = Task.of(space, table, SearchOptions(strategy))
+    values = values_of(some, table, "edp", task.charges)
+    poor = some.take([int(values.argmax())])
+    alone, begun = (search(replace(task, start=start), Observers()) for start in (None, poor))
+    assert begun.statistics.evaluated == alone.statistics.evaluated
+    assert begun.statistics.trace[1:] == [own for own in alone.statistics.trace if own[1] < values.max()]
+    assert begun.optimal

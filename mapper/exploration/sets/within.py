@@ -48,12 +48,20 @@ class KnownStudy(Study):
         start = None if known is None or known.mapping is None else _nearest(task, known.mapping)
         if known is None or start is None:
             return super().search(number, space, options, progress, part)
-        value = _value(task, start)
-        if value > known.lower_bound * (1 + ROUNDING):
+        value, gap = _value(task, start), task.options.limits.gap
+        if value * (1 - gap) > known.lower_bound * (1 + ROUNDING):
             beginning = replace(self, starts=self._with(number, start.batch))
-            return Study.search(beginning, number, space, options, progress, part)
-        statistics, evidence = Statistics(ended=(Ended.GIVEN,)), Evidence(min(known.lower_bound, value), optimal=True)
-        searched = Searched(statistics, self.mapspace, options.strategy, options.seed, space.imperfect, space.reason)
+            return _at_least(Study.search(beginning, number, space, options, progress, part), known.lower_bound)
+        bound = min(known.lower_bound, value)
+        evidence = Evidence(bound, optimal=value <= bound * (1 + ROUNDING))
+        searched = Searched(
+            Statistics(ended=(Ended.GIVEN,)),
+            self.mapspace,
+            options.strategy,
+            options.seed,
+            space.imperfect,
+            space.reason,
+        )
         return Result(task.problem, start, searched, evidence)
 
     def _with(self, number: int, start: MappingBatch) -> tuple[MappingBatch | None, ...]:
@@ -66,6 +74,17 @@ def _nearest(task: Task, entries: Entries) -> Mapped | None:
     """Return the best of what a mapping becomes when it is made valid; None where it cannot be."""
     batch = StartMappings((Document("its mapping", entries, {}),)).start(task)
     return None if batch is None else Mapped.of(task.problem, batch.take([0]).own())
+
+
+def _at_least(result: Result, bound: float) -> Result:
+    """A result with what is known of all mappings, where its own proof says less."""
+    if result.mapped is None or bound <= (result.lower_bound or 0.0):
+        return result
+    value = result.mapped.value(result.problem.goal.objectives[0])
+    bound = min(bound, value)
+    return replace(
+        result, evidence=replace(result.evidence, lower_bound=bound, optimal=value <= bound * (1 + ROUNDING))
+    )
 
 
 def _value(task: Task, mapped: Mapped) -> float:

@@ -2,10 +2,12 @@
 
 from .bayes import Bayes
 from .gbt import Gbt
+from .packages import missing_package
 from .surrogate import Surrogate
 
 __all__ = [
     "Bayes",
     "Gbt",
     "Surrogate",
+    "missing_package",
 ]

@@ -1,0 +1,43 @@
+"""Designs that need not be searched: another one allows whatever they do, at no higher cost, and is no larger.
+
+Whatever the best mappings turn out to be, those of the other are as good on every score (docs/optimal.md, section 10).
+"""
+
+import numpy as np
+
+from ..mapping import Bools, Floats, Ints, frontier, unique_rows
+from .space import Space
+from .standing import Score, Wanted
+
+
+def outdone(space: Space, wanted: Wanted) -> Bools:
+    """Mark the candidates that others make needless by their figures alone: of equal ones all but one. # (candidate,)
+
+    With limits that are not of the objective none is marked: it may be the other that does not keep them.
+    """
+    marked = np.zeros(len(wanted.possible), bool)
+    if wanted.limited:
+        return marked
+    scores = [score for question in wanted.questions for score in question]
+    for rows in space.by_mapspace(np.flatnonzero(wanted.possible)):
+        figures = _less_is_better(space, rows, scores, wanted)
+        first = np.unique(unique_rows(figures)[1], return_index=True)[1]
+        needed = first[frontier(figures[first])]
+        marked[rows] = True
+        marked[rows[needed]] = False
+    return marked
+
+
+def _less_is_better(space: Space, rows: Ints, scores: list[Score], wanted: Wanted) -> Floats:
+    """What decides about candidates of one kind and mapspace, each as a rank. # (candidate, figure)"""
+    kind = space.kinds[space.kind[rows[0]]]
+    own = kind.figures[space.row[rows]]
+    columns = [np.where(kind.more, -own, own), -wanted.most[rows]]
+    # the sum of a score that mappings do not decide; else its factor of each workload
+    columns += [
+        (score.factors[rows] if score.power else score.factors[rows].sum(axis=1, keepdims=True)) for score in scores
+    ]
+    whole = np.concatenate(columns, axis=1)
+    ranks = [np.unique(column, return_inverse=True)[1] for column in whole.T]
+    varied = [rank for rank in ranks if rank.any()] or ranks[:1]
+    return np.stack(varied, axis=1).astype(np.float64)

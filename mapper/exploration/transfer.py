@@ -11,7 +11,7 @@ from ..bounds.sums import best_choice
 from ..mapping import MappingBatch, frontier, read_mapping
 from ..model import Costs, evaluate
 from ..model.figures import Mapped
-from ..problem import OBJECTIVES, ROUNDING
+from ..problem import OBJECTIVES, ROUNDING, Problem
 from ..report import NetworkResult, Result
 from ..search import Task
 from .inputs import layers_of
@@ -47,6 +47,20 @@ class Transfer:
             return None
         return study.result({number: own[at] for number, (own, at) in enumerate(zip(known, chosen, strict=True))})
 
+    def own_result(self) -> Result | NetworkResult:
+        """The answer itself, its mappings counted anew; of a network the layers that have one.
+
+        Raises InputError where an entry is no mapping of its layer.
+        """
+        layers = enumerate(self.study.problems)
+        known = {number: problem for number, problem in layers if problem.workload.name in self.own}
+        return self.study.result({number: self._own(problem) for number, problem in known.items()})
+
+    def _own(self, problem: Problem) -> Result:
+        entries = self.own[problem.workload.name]
+        batch = read_mapping(Document("its mapping", entries, {}), problem.arch, problem.workload)
+        return Result(problem, Mapped.of(problem, batch))
+
     def _known(self, number: int, group: Sequence[Workload]) -> list[Result]:
         """The mapping of a layer, then those of others, counted exactly; none of a layer without a mapspace."""
         study, layer = self.study, group[0]
@@ -55,10 +69,8 @@ class Transfer:
         except NoMapspaceError:
             return []
         every = [entries for name in dict.fromkeys(one.name for one in group) for entries in self.donated.get(name, ())]
-        own = [self.own[layer.name]] if layer.name in self.own else []
-        batches = [read_mapping(Document("its mapping", entries, {}), study.arch, layer) for entries in own]
-        batches += self._best(task, every)
-        return [Result(task.problem, Mapped.of(task.problem, batch)) for batch in batches]
+        own = [self._own(task.problem)] if layer.name in self.own else []
+        return own + [Result(task.problem, Mapped.of(task.problem, batch)) for batch in self._best(task, every)]
 
     def _best(self, task: Task, every: Iterable[Entries]) -> list[MappingBatch]:
         """Adapt mappings, and leave out those that others beat; in a network, where sums over layers decide, on both

@@ -6,7 +6,9 @@ from .difference import difference_json, difference_text
 from .folder import write_folder, write_proof
 from .frames import layer_rows, level_rows
 from .front import exact_front
+from .index_page import index_html
 from .layouts import Layout, Layouts
+from .mapping_page import mapping_html
 from .network_result import NetworkResult
 from .proof_text import gap_between
 from .renderers import OF_LAYER, OF_NETWORK
@@ -42,6 +44,8 @@ __all__ = [
     "difference_text",
     "energy_unit",
     "exact_front",
+    "index_html",
+    "mapping_html",
     "register",
     "result_json",
     "with_mappings_of",

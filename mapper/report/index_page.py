@@ -14,8 +14,16 @@ from .tables import energy_unit
 NOT_PROVEN = "not proven"
 
 
-def index_html(network: NetworkResult, folders: Mapping[int, str], pictures: Sequence[str]) -> str:
-    """Fill the page; `folders` has the folder of each layer with a mapping, by its place among the layers."""
+def index_html(
+    network: NetworkResult,
+    folders: Mapping[int, str],
+    pictures: Sequence[str],
+    facts: Mapping[str, str] | None = None,
+) -> str:
+    """Fill the page; `folders` has the folder of each layer with a mapping, by its place among the layers.
+
+    With `facts`, names and texts that stand above the layers, it links no files of figures.
+    """
     layers = [(number, *layer) for number, layer in enumerate(network.layers)]
     counted = network.layers[0][0].table.counted
     energies = [layer.energy_pj for _, layer, _ in layers if layer.found]
@@ -26,7 +34,8 @@ def index_html(network: NetworkResult, folders: Mapping[int, str], pictures: Seq
             for number, layer, count in layers]  # fmt: skip
     title = f"{network.name} on {network.layers[0][0].arch.name}"
     plan = network.plan is not None
-    values = {"title": title, "head": head, "rows": rows, "pictures": pictures, "plan": plan, "parts": _parts(network)}
+    values = {"title": title, "head": head, "rows": rows, "pictures": pictures, "plan": plan, "parts": _parts(network),
+              "facts": facts}  # fmt: skip
     return filled_page(__package__, "index_page.html", **values)
 
 

@@ -1,6 +1,7 @@
 """mapping.html: a mapping to look at, step by step; the page is mapping_page.html beside this module."""
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
@@ -18,8 +19,10 @@ from .tables import energy_unit, heading
 _EXACT = 2**53 - 1  # the largest whole number that a script has exactly
 
 
-def mapping_html(result: Result) -> str:
+def mapping_html(result: Result, facts: Mapping[str, str] | None = None) -> str:
     """Fill the page with the mapping of `result`: one file, which asks for no other.
+
+    `facts` are names and texts that stand before the totals.
 
     The page has the loops and works out by itself what each step does, as `mapper/model/simulate.py` does. Raises
     ValueError where there is no mapping.
@@ -28,11 +31,12 @@ def mapping_html(result: Result) -> str:
         raise ValueError(f"no valid mapping of {result.workload.name} was found, so there is none to show")
     page = (files(__package__) / "mapping_page.html").read_text(encoding="utf-8")
     # inside a script element only its end tag and comments could be misread
-    data = json.dumps(_data(result, result.batch), allow_nan=False).replace("<", "\\u003c")
+    whole = _data(result, result.batch, facts or {})
+    data = json.dumps(whole, allow_nan=False).replace("<", "\\u003c")
     return page.replace(">DATA<", f">{data}<", 1)
 
 
-def _data(result: Result, batch: MappingBatch) -> Json:
+def _data(result: Result, batch: MappingBatch, facts: Mapping[str, str]) -> Json:
     workload, slots = batch.workload, batch.arch.slots
     bounds = batch.factors[0]  # (slot, dim)
     strides = [table.strides[row] for table, row in zip(batch.tables, batch.rows[0], strict=True)]  # by dim, (slot,)
@@ -42,7 +46,7 @@ def _data(result: Result, batch: MappingBatch) -> Json:
     steps = _steps(result)
     return {
         "title": heading(batch.arch, workload),
-        "facts": _facts(result),
+        "facts": [*map(list, facts.items()), *_facts(result)],
         "dims": list(workload.dims),
         "sizes": list(workload.sizes),
         "tensors": [_tensor(batch, tensor) for tensor in workload.tensors],

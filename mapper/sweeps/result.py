@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from statistics import median
 from typing import override
 
 from ..designs import Values
 from ..model.figures import RATES
+from ..problem import OBJECTIVES
 from ..report import Json, Printable, Rows, TextTable
 from .answer import Answer
 from .fronts import ALL, AXES, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
@@ -72,6 +74,18 @@ class SweepResult(Printable):
                 proof = bounds(outcome.result, figures)
                 points.append(Seeded(point.design, point.workload, point.mapspace, point.seed, figures, proof))
         return points
+
+    @cached_property
+    def best_seeds(self) -> Mapping[Place, int]:
+        """Of each design, workload and mapspace with a mapping the point of the seed with the least objective."""
+        column = OBJECTIVES[self.plan.options.objectives[0]].column
+        best: dict[Place, tuple[float, int]] = {}
+        for number, outcome in self.outcomes.items():
+            if outcome.status == FOUND:
+                point = self.plan.point(number)
+                place = point.design, point.workload, point.mapspace
+                best[place] = min(best.get(place, (inf, number)), (measures(outcome)[column], number))
+        return {place: number for place, (_, number) in best.items()}
 
     def _within_limits(self, number: int) -> bool:
         """Whether the design of a point keeps the limits that are asked for, as far as is known."""

@@ -122,18 +122,22 @@ def _donated(
 def _improved(
     plan: Plan, point: Point, outcome: PointOutcome, own: Mapping[str, Entries], donated: Mapping[str, list[Entries]]
 ) -> PointOutcome | None:
+    better = Transfer(study_of(plan, point), own, donated).result()
+    if better is None or outcome.result is None:
+        return None
+    result = with_mappings_of(outcome.result, better, ORIGIN)
+    return replace(outcome, status=FOUND, message="", result=result,
+                   power_pj_per_cycle=better.energy_pj / better.cycles)  # fmt: skip
+
+
+def study_of(plan: Plan, point: Point) -> Study:
+    """Make the study of a point. Raises InputError, or ExpressionError."""
     inputs = inputs_of(plan, point)
     costs, options = plan.energies.costs or Charges(), replace(plan.options, seed=point.seed)
-    study = Study.of(
+    return Study.of(
         inputs.work,
         lambda layer: Problem(inputs.machine, layer, inputs.table, costs, options.goal),
         inputs.preset,
         plan.distinct,
         options,
     )
-    better = Transfer(study, own, donated).result()
-    if better is None or outcome.result is None:
-        return None
-    result = with_mappings_of(outcome.result, better, ORIGIN)
-    return replace(outcome, status=FOUND, message="", result=result,
-                   power_pj_per_cycle=better.energy_pj / better.cycles)  # fmt: skip

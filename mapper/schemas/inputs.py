@@ -34,6 +34,7 @@ SWEEP = {
     "SweepFile.side_by_side": "Sets of designs that are divided at a time.",
     "SweepFile.pareto": "Two or three axes of the frontier; expressions where the designer is not grid.",
     "SweepFile.limit": "Points at most: whole designs, drawn at random.",
+    "SweepFile.mapping_pages": "Files of pages of mappings at most, which report.html links.",
     "SearchSection.strategy": "The search.",
     "SearchSection.victory": "Valid mappings in a row without an improvement that end it.",
     "SearchSection.samples": "Mappings drawn, valid or not.",

@@ -65,7 +65,8 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
     plan = Plan(written.name or path.stem, machine or document, keys, tuple(groups), workloads,
                 written.mapspaces, written.seeds, options, written.search.distinct,
                 axes_of(written, question.objective),
-                written.limit if limit is None else limit, energies, written.transfer, question, designer)  # fmt: skip
+                written.limit if limit is None else limit, energies, written.transfer, question, designer,
+                written.mapping_pages)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
     faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
     if faults:

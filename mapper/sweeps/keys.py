@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field
 
 from ...workloads import FloatExpr, IntExpr, Section
 from .energy import EnergySection
-from .plan import MAX_LIMIT
+from .plan import FILES, MAX_LIMIT
 
 
 class SearchSection(Section):
@@ -44,5 +44,6 @@ class SweepFile(Section):
     gap: Annotated[FloatExpr, Field(ge=0, lt=1)] = 0.0
     proofs: Annotated[IntExpr, Field(ge=0)] | None = None
     side_by_side: Annotated[IntExpr, Field(ge=1)] = 1
+    mapping_pages: Annotated[IntExpr, Field(ge=0)] = FILES
     pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
     limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None

@@ -1,4 +1,4 @@
-"""report.html of a sweep: one file, no network; the page and its script are page.html beside this module."""
+"""report.html of a sweep: one file, no network; the page and its scripts are page.html and page_*.js beside this."""
 
 import json
 from collections.abc import Iterator
@@ -6,52 +6,66 @@ from importlib.resources import files
 from typing import Any
 
 from ..comparison import MACS, OTHERS, Stored, energy_parts
-from ..problem import OBJECTIVES
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, MedianFrontier, candidates
+from .mapping_pages import MappingPages
 from .proofs import gap_text
-from .result import SweepResult, measures
+from .result import SweepResult
 from .store import FOUND, PointOutcome
-from .tables import design_label, given_once, parameter_columns
+from .tables import Place, design_label, given_once, parameter_columns, short_names, shown_values
+from .unsearched import unsearched_json
+
+SCRIPTS = ("state", "plot", "parallel", "tables", "controls")  # in the order in which they run
 
 
-def report_html(swept: SweepResult) -> str:
-    """Fill the page with the data of a sweep."""
-    page = (files(__package__) / "page.html").read_text(encoding="utf-8")
-    data = json.dumps(_data(swept), allow_nan=False)
+def report_html(swept: SweepResult, pages: MappingPages | None = None) -> str:
+    """Fill the page with the data of a sweep, and links to the pages of mappings that were written beside it."""
+    page = _file("page.html").replace("SCRIPTS", "".join(_file(f"page_{name}.js") for name in SCRIPTS), 1)
+    data = json.dumps(_data(swept, pages or MappingPages()), allow_nan=False)
     # inside a script element only its end tag and comments could be misread
     return page.replace(">DATA<", ">" + data.replace("<", "\\u003c") + "<", 1)
 
 
-def _data(swept: SweepResult) -> Json:
+def _file(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _data(swept: SweepResult, pages: MappingPages) -> Json:
     plan = swept.plan
-    best = _best(swept)
-    layers = {key: _layers(outcome) for key, outcome in best.items()}
+    layers = {place: _layers(swept.outcomes[number]) for place, number in swept.best_seeds.items()}
     parts = _parts(layers)
     largest = max((sum(layer["energy"].values()) for own in layers.values() for layer in own), default=1.0)
     unit, size = energy_unit(largest)
     designs = []
+    figures = _figures(swept)
     for candidate, on, knee in _placed(swept):
-        own = layers[candidate.design, candidate.workload, candidate.mapspace]
-        layer_rows = [_scaled(layer, parts, size) for layer in own]
-        designs.append(_design(swept, candidate) | {"front": on, "knee": knee, "layers": layer_rows})
+        place = (candidate.design, candidate.workload, candidate.mapspace)
+        layer_rows = [_scaled(layer, parts, size) for layer in layers[place]]
+        more = {"front": on, "knee": knee, "layers": layer_rows, "figures": figures[place]}
+        links = {"page": pages.links.get(place, ""), "no_page": pages.faults.get(place, "")}
+        designs.append(_design(swept, candidate) | more | links)
     return {
         "sweep": plan.name,
         "counts": swept.title,
         "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
+        "measures": [{"name": measure.name, "unit": measure.unit} for measure in MEASURES.values()],
+        "drawn": [list(MEASURES).index(axis) for axis in plan.axes],
         "parameters": list(plan.parameters),
+        "short": short_names(plan.parameters),
         "columns": [{"head": head, "names": names} for head, names in parameter_columns(plan).items()],
         "once": list(given_once(plan, swept.values)),
         "workloads": list(dict.fromkeys(front.workload for front in swept.fronts)),
         "mapspaces": list(plan.mapspaces),
         "palette": list(PALETTE),
         "parts": parts,
-        "compute": parts.index(MACS) if best else -1,
+        "compute": parts.index(MACS) if layers else -1,
         "energy_unit": unit.replace("u", "\N{MICRO SIGN}"),
         "designs": designs,
         "fronts": [_front(swept, front) for front in swept.fronts],
         "problems": list(_problems(swept)),
+        "unsearched": unsearched_json(swept) | {"workloads": list(plan.workloads)},
+        "pages": pages.note,
     }  # fmt: skip
 
 
@@ -64,19 +78,11 @@ def _front(swept: SweepResult, front: MedianFrontier) -> Json:
             "knee": f"{knee}; {front.knee.mapspace}", "knees": len(front.knees)}  # fmt: skip
 
 
-Key = tuple[int, str, str]  # design, workload, mapspace
-
-
-def _best(swept: SweepResult) -> dict[Key, PointOutcome]:
-    """Of each design, workload and mapspace the outcome of the seed with the least objective."""
-    column = OBJECTIVES[swept.plan.options.objectives[0]].column
-    best: dict[Key, PointOutcome] = {}
-    for number, outcome in swept.outcomes.items():
-        point = swept.plan.point(number)
-        key = (point.design, point.workload, point.mapspace)
-        if outcome.status == FOUND and (key not in best or measures(outcome)[column] < measures(best[key])[column]):
-            best[key] = outcome
-    return best
+def _figures(swept: SweepResult) -> dict[Place, list[float]]:
+    """Of each design, workload and mapspace the median of every measure, in its unit."""
+    sizes = [measure.size for measure in MEASURES.values()]
+    return {(one.design, one.workload, one.mapspace): (one.middle / sizes).tolist()
+            for one in candidates(swept.found_points(), tuple(MEASURES))}  # fmt: skip
 
 
 def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
@@ -88,7 +94,7 @@ def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _parts(layers: dict[Key, list[dict[str, Any]]]) -> list[str]:
+def _parts(layers: dict[Place, list[dict[str, Any]]]) -> list[str]:
     """The levels, the MAC units, the network and leakage, as far as there are any."""
     names = dict.fromkeys(name for own in layers.values() for layer in own for name in layer["energy"])
     return [*(name for name in names if name not in OTHERS), *(name for name in OTHERS if name in names)]
@@ -113,7 +119,7 @@ def _design(swept: SweepResult, candidate: Candidate) -> Json:
     sizes = [MEASURES[axis].size for axis in swept.plan.axes]
     return {
         "design": candidate.design,
-        "values": swept.values[candidate.design],
+        "values": shown_values(swept.plan, swept.values[candidate.design]),
         "workload": candidate.workload,
         "mapspace": candidate.mapspace,
         "seeds": len(candidate.seeds),
@@ -134,6 +140,6 @@ def _problems(swept: SweepResult) -> Iterator[Json]:
     for number, outcome in swept.outcomes.items():
         if outcome.status != FOUND:
             point = swept.plan.point(number)
-            yield {"design": point.design, "values": swept.values[point.design], "workload": point.workload,
-                   "mapspace": point.mapspace, "seed": point.seed, "status": outcome.status,
+            yield {"design": point.design, "values": shown_values(swept.plan, swept.values[point.design]),
+                   "workload": point.workload, "mapspace": point.mapspace, "seed": point.seed, "status": outcome.status,
                    "message": outcome.message}  # fmt: skip

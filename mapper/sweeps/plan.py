@@ -29,6 +29,7 @@ from .energy import Energies
 
 MAX_POINTS = 10_000  # more than these need a limit
 MAX_LIMIT = 100_000  # points
+FILES = 200  # of mapping pages, at most
 
 SEARCH = ("strategy", "objective", "victory", "samples", "time_limit")  # options that a store depends on,
 STOPS = ("budget", "patience", "target", "effort")  # and those that came later
@@ -64,6 +65,7 @@ class Plan:
     transfer: bool = True  # a point takes the mapping of another point where that is better
     question: Question = Question()  # noqa: RUF009  # frozen
     designer: str = GRID
+    mapping_pages: int = FILES
 
     @property
     def parameters(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from ..report import Rows
 from ..report.pictures import save_picture
 from ..runtime import csv_cell, in_order
 from .file import read_sweep
+from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
 from .optimise import OptimiseProgress, Optimiser
 from .page import report_html
 from .pieces import PointPiece, search_point
@@ -36,18 +37,21 @@ def write_outputs(swept: SweepResult, folder: Path) -> None:
     Raises InputError where that fails.
     """
     with written_together(folder, "results.json", "make room and run the same command again to write them") as part:
-        _write(swept, part)
+        pages = _write(swept, part)
+    remove_other_pages(pages, folder / FOLDER)
 
 
-def _write(swept: SweepResult, folder: Path) -> None:
+def _write(swept: SweepResult, folder: Path) -> MappingPages:
     rows = list(result_rows(swept))
     _write_csv(flat_rows(swept), folder / "results.csv")
     whole = [row | {"result": swept.outcomes[number].result} for number, row in zip(swept.outcomes, rows, strict=True)]
     _write_json({"sweep": swept.plan.name, "points": whole}, folder / "results.json")
     _write_json(swept.pareto_json(), folder / "pareto.json")
-    (folder / "report.html").write_text(report_html(swept), encoding="utf-8")
+    pages = write_pages(swept, folder / FOLDER)
+    (folder / "report.html").write_text(report_html(swept, pages), encoding="utf-8")
     if swept.fronts:
         save_picture(partial(draw_sweep, swept), folder / "pareto", dpi=150)
+    return pages
 
 
 def _write_json(value: object, path: Path) -> None:

@@ -99,6 +99,12 @@ def short_value(plan: Plan, name: str, value: object) -> str:
     return _keys_text(differing) or "this level"
 
 
+def shown_values(plan: Plan, values: Values) -> dict[str, object]:
+    """The values of a design as a page shows them: numbers as they are, all others as text."""
+    return {name: value if isinstance(value, int | float) and not isinstance(value, bool)
+            else short_value(plan, name, value) for name, value in values.items()}  # fmt: skip
+
+
 def value_cells(plan: Plan, values: Values) -> list[str]:
     """The values of a design, by the columns of its parameters."""
     return [APART.join(short_value(plan, name, values[name]) for name in names)

@@ -458,15 +458,24 @@ def test_a_sweep_whose_store_is_gone_ends_at_once(tmp_path, monkeypatch):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("name", ["results.csv", "results.json", "pareto.json", "report.html"])
+RESULTS = ["results.csv", "results.json", "pareto.json", "report.html", "mappings/design_0_pfm_1.html"]
+
+
+def held(folder):
+    """The content of every file in a folder, but for the store."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != SWEEPS}
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_the_files_of_a_sweep_are_replaced_all_or_none(runs, tmp_path, monkeypatch, name):
     """Where one cannot be written all stay as they were, and the points are kept."""
     copy = shutil.copytree(runs[0] / SWEEPS, tmp_path / "copy")
-    before = {path.name: path.read_bytes() for path in copy.iterdir() if path.name != SWEEPS}
+    before = held(copy)
+    assert copy / name in before
     plain = Path.open
 
     def opened(path, *arguments, **named):
-        if (path.name, path.parent.name) == (name, ".ruby-map.part"):
+        if path == copy / ".ruby-map.part" / name:
             raise OSError(28, "No space left on device")
         return plain(path, *arguments, **named)
 
@@ -476,7 +485,7 @@ def test_the_files_of_a_sweep_are_replaced_all_or_none(runs, tmp_path, monkeypat
     done = run(command_sweep.main, tmp_path / "sweep.yaml", "--out", copy)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "the results cannot be written (No space left on device): make room and run the same command" in done.stderr
-    assert {path.name: path.read_bytes() for path in copy.iterdir() if path.name != SWEEPS} == before
+    assert held(copy) == before
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from .cases import MACS, OTHERS, Results, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
-from .limits import Interval, limits
+from .limits import Interval, Verdict, limits
 from .page import is_page, page_html
 from .stored import Stored
 
@@ -13,6 +13,7 @@ __all__ = [
     "OTHERS",
     "Results",
     "Stored",
+    "Verdict",
     "comparison_json",
     "comparison_text",
     "energy_parts",

@@ -80,6 +80,7 @@ class Stored(_Part):
     objective: str | None = None
     seed: int | None = None
     area_um2: Figure | None = None
+    bound_by: str | None = None  # of a layer: what sets its cycles
     optimal: bool | None = None
     gap: Figure | None = None
     lower_bound: Figure | None = None

@@ -1,14 +1,14 @@
 """Spaces of designs, what no design of a set can be better than, and designers that choose what is searched next."""
 
-from .designer import Designer, Finding, Trial
+from .designer import Designer, Finding, Settings, Trial, note
 from .expressions import ExpressionError, Values, computed, numbers
-from .linked import LinkedParameters, SteppedRange
+from .linked import LinkedParameters
 from .parameters import fields, with_values
 from .question import Question, objective_asked, unsuited
 from .relaxed import figures, kind_of
 from .results import RESULTS, Constraint, Expression, Known
 from .space import Kind, Space
-from .standing import Score, Standing
+from .standing import Ceiling, Score, Standing
 from .table import DEFAULT, DESIGNERS, GRID
 from .values import read_groups
 
@@ -16,6 +16,7 @@ __all__ = [
     "DEFAULT",
     "DESIGNERS",
     "GRID",
+    "Ceiling",
     "Constraint",
     "Designer",
     "ExpressionError",
@@ -26,9 +27,9 @@ __all__ = [
     "Question",
     "RESULTS",
     "Score",
+    "Settings",
     "Space",
     "Standing",
-    "SteppedRange",
     "Finding",
     "Trial",
     "Values",
@@ -36,6 +37,7 @@ __all__ = [
     "fields",
     "figures",
     "kind_of",
+    "note",
     "numbers",
     "objective_asked",
     "read_groups",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..mapping import Floats, Ints
-from .designer import Finding, Trial, note
+from .designer import Finding, Settings, Trial, note
 from .outdone import outdone
 from .space import Space
 from .standing import Standing
@@ -26,15 +26,15 @@ class _Node:
 
 
 class BranchAndBound:
-    """See Designer. `width` sets are taken up at a time."""
+    """See Designer. It takes up as many sets at a time as its width says."""
 
-    def __init__(self, space: Space, standing: Standing, width: int = 1) -> None:
-        self.space, self.standing, self.width = space, standing, width
+    def __init__(self, space: Space, standing: Standing, settings: Settings) -> None:
+        self.space, self.standing, self.width = space, standing, settings.width
         standing.outdone = outdone(space, standing.wanted)
         rows = np.flatnonzero(~standing.excluded & ~standing.searched)
         self.nodes = [_Node(own, None) for own in space.roots(rows)]
         self.asked: dict[int, _Node] = {}
-        self.trials = 0
+        self.trials = settings.first
 
     def ask(self) -> list[Trial]:
         """Ask for the sets with the largest potential, or for the parts of those that are bounded."""

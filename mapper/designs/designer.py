@@ -30,6 +30,15 @@ class Finding:
     upper: tuple[float, ...] = ()  # the best mapping of a single candidate; inf where none is known
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How a designer works."""
+
+    width: int = 1  # what it takes up at a time, for as many processes
+    seed: int = 0
+    first: int = 0  # the number of its first trial
+
+
 def note(space: Space, standing: Standing, trial: Trial, finding: Finding) -> None:
     """Take note of what came of a trial: its bound holds for all candidates that its machine allows as much as."""
     covered = trial.rows if standing.wanted.limited else space.covered(trial.rows)

@@ -30,6 +30,11 @@ class LinkedParameters:
     columns: tuple[SteppedRange | Sequence[Any], ...]  # (name,) as many values each
 
     @property
+    def stepped(self) -> bool:
+        """Whether the first has numbers in equal steps, in order."""
+        return isinstance(self.columns[0], SteppedRange)
+
+    @property
     def size(self) -> int:
         """How many values each parameter has."""
         column = self.columns[0]

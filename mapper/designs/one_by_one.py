@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..mapping import Ints
-from .designer import Finding, Trial, note
+from .designer import Finding, Settings, Trial, note
+from .outdone import outdone
 from .space import Space
 from .standing import Score, Standing
 
@@ -21,12 +22,13 @@ REPEATS = 1_000  # suggestions in a row that name nothing new, after which a sam
 
 
 class RandomOrder:
-    """Draws designs at random, each once. See Designer. `width` at a time."""
+    """Draws designs at random, each once, so many at a time as its width says. See Designer."""
 
-    def __init__(self, space: Space, standing: Standing, width: int = 1, seed: int = 0) -> None:
-        self.space, self.standing, self.width = space, standing, width
-        self.order: Ints = np.random.default_rng(seed).permutation(len(space.kind))
-        self.trials = 0
+    def __init__(self, space: Space, standing: Standing, settings: Settings) -> None:
+        self.space, self.standing, self.width = space, standing, settings.width
+        standing.outdone = outdone(space, standing.wanted)
+        self.order: Ints = np.random.default_rng(settings.seed).permutation(len(space.kind))
+        self.trials = settings.first
 
     def ask(self) -> list[Trial]:
         """Ask for the next designs that may still change the answer."""
@@ -44,16 +46,17 @@ class RandomOrder:
 class Optuna:
     """Draws what a multi-objective sampler of optuna suggests (its TPE; the extra `optuna`). See Designer."""
 
-    def __init__(self, space: Space, standing: Standing, width: int = 1, seed: int = 0) -> None:
+    def __init__(self, space: Space, standing: Standing, settings: Settings) -> None:
         import optuna  # takes half a second
 
-        self.space, self.standing, self.width = space, standing, width
+        self.space, self.standing, self.width = space, standing, settings.width
+        standing.outdone = outdone(space, standing.wanted)
         every = (score for question in standing.wanted.questions for score in question)
         self.scores = list({score.text: score for score in every}.values())
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         with warnings.catch_warnings(action="ignore", category=optuna.exceptions.ExperimentalWarning):
             self.study = optuna.create_study(
-                directions=["minimize"] * len(self.scores), sampler=optuna.samplers.TPESampler(seed=seed)
+                directions=["minimize"] * len(self.scores), sampler=optuna.samplers.TPESampler(seed=settings.seed)
             )
         places = [np.unique(column, return_inverse=True) for column in space.places.T]
         self.distributions: dict[str, Any] = {
@@ -65,7 +68,7 @@ class Optuna:
         steps = np.stack([inverse for _, inverse in places], axis=1)
         self.rows = {tuple(own): row for row, own in enumerate(steps.tolist())}
         self.asked: dict[int, Suggestion] = {}
-        self.trials = 0
+        self.trials = settings.first
 
     def ask(self) -> list[Trial]:
         """Ask for designs that the sampler suggests; of those that need no search it is told at once."""

@@ -19,6 +19,7 @@ def outdone(space: Space, wanted: Wanted) -> Bools:
     if wanted.limited:
         return marked
     scores = [score for question in wanted.questions for score in question]
+    scores += [ceiling.score for ceiling in wanted.ceilings]
     for rows in space.by_mapspace(np.flatnonzero(wanted.possible)):
         figures = _less_is_better(space, rows, scores, wanted)
         first = np.unique(unique_rows(figures)[1], return_index=True)[1]

@@ -25,6 +25,7 @@ class Question:
     proofs: int | None = None  # of layers, at most
     width: int = 1  # sets of designs that are taken up at a time
     explicit: bool = False  # asked for by the user: the best, or within limits
+    sensitivity: bool = False  # designs beside the best are asked about, too
 
     def faults_of(self, known: Sequence[Known]) -> str:
         """Say why a design cannot be judged. # known: (workload,)"""
@@ -81,6 +82,11 @@ class Question:
                 factor = limit.factor(known)
                 most = min(most, factor ** (-1 / float(power)) if factor else inf)
         return most
+
+    def broken(self, known: Known, energy_pj: float | None = None, cycles: float = 0.0) -> list[str]:
+        """Say which limits a design breaks on a workload, with a mapping of such costs; None: those of it alone."""
+        figures = () if energy_pj is None else (energy_pj, cycles)
+        return [text for limit in self.limits if limit.alone or figures if (text := limit.broken(known, *figures))]
 
     @property
     def other_limits(self) -> tuple[Constraint, ...]:

@@ -17,6 +17,7 @@ from ...workloads.expressions import names_in, parse, value_of
 from ..problem import OBJECTIVES, Objective
 
 OPERATIONS = 2  # of a MAC: a product and a sum
+SLACK = 1e-12  # relative; of limits, which are computed
 
 
 class Powers(NamedTuple):
@@ -147,6 +148,15 @@ class Expression:
             raise ValueError(f"too large: {self.text!r}")
         return value
 
+    def at(self, known: Known, energy_pj: float = 1.0, cycles: float = 1.0) -> float:
+        """Compute the value of a mapping with such costs. Raises ValueError where it has none."""
+        energy, cycle = map(float, self.powers)
+        return self.factor(known) * float(energy_pj**energy * cycles**cycle)
+
+    def with_value(self, value: float, digits: int) -> str:
+        """Write its value behind its text, or as a number alone where it is one."""
+        return f"{self.text} {value:.{digits}g}" if self.names else f"{value:.{digits}g}"
+
 
 def powers_of(node: ast.AST, parameters: Collection[str]) -> Powers:
     """Return the powers of energy and cycles in an expression. Raises ValueError for a sum of different ones."""
@@ -228,6 +238,20 @@ class Constraint:
         if not (left > 0 and right > 0):
             raise ValueError(f"one side at least must be above 0: {self.text}")
         return left / right
+
+    def broken(self, known: Known, energy_pj: float = 1.0, cycles: float = 1.0) -> str:
+        """Say how a mapping with such costs breaks it, as `area_mm2 4.2 > 4`; empty where it keeps it.
+
+        Raises ValueError where something is not known.
+        """
+        left, right = self.left.at(known, energy_pj, cycles), self.right.at(known, energy_pj, cycles)
+        kept = self.holds(known) if self.alone else left <= right + SLACK * abs(right)
+        if kept:
+            return ""
+        sign, turned = ("is not", "is not") if self.equal else (">=", "<=") if self.strict else (">", "<")
+        digits = 5 if f"{left:.5g}" != f"{right:.5g}" else 12
+        sides = self.left.with_value(left, digits), self.right.with_value(right, digits)
+        return f"{sides[0]} {sign} {sides[1]}" if self.left.names else f"{sides[1]} {turned} {sides[0]}"
 
     @classmethod
     def read(cls, text: str, parameters: Collection[str]) -> "Constraint":

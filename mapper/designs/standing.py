@@ -6,13 +6,13 @@ and the value of the best mapping that is known. Arrays over candidates: # (cand
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..mapping import Bools, Floats, Ints, frontier
 from ..problem import ROUNDING
-
-SLACK = 1e-12  # relative; of limits, which are computed
+from .results import SLACK
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,13 @@ class Score:
             return np.asarray((self.factors[rows] * objective[rows] ** self.power).sum(axis=1))
 
 
+class Ceiling(NamedTuple):
+    """A score that may be at most so much."""
+
+    score: Score
+    most: float
+
+
 @dataclass(frozen=True, eq=False)
 class Wanted:
     """What is asked of a design space: the best by a score, the frontier of several, or both."""
@@ -42,6 +49,7 @@ class Wanted:
     most: Floats  # that the objective may be, by the constraints # (candidate, workload)
     gap: float = 0.0  # share of a figure that need not be proven
     limited: bool = False  # whether there are limits of mappings that are not of the objective
+    ceilings: tuple[Ceiling, ...] = ()  # on sums over the workloads
 
     @property
     def questions(self) -> tuple[tuple[Score, ...], ...]:
@@ -50,14 +58,22 @@ class Wanted:
 
 
 class Standing:
-    """Bounds and values of all candidates as they become known."""
+    """Bounds and values of all candidates as they become known; several may share them, each with what it wants."""
 
-    def __init__(self, wanted: Wanted) -> None:
+    def __init__(self, wanted: Wanted, sharing: "Standing | None" = None) -> None:
         self.wanted = wanted
-        self.lower: Floats = np.zeros_like(wanted.most)
-        self.upper: Floats = np.full_like(wanted.most, np.inf)
-        self.searched: Bools = np.zeros(len(wanted.possible), bool)  # nothing more will be known of it
+        most, own = wanted.most, sharing
+        self.lower: Floats = np.zeros_like(most) if own is None else own.lower
+        self.upper: Floats = np.full_like(most, np.inf) if own is None else own.upper
+        # nothing more will be known of it
+        self.searched: Bools = np.zeros(len(wanted.possible), bool) if own is None else own.searched
         self.outdone: Bools = np.zeros(len(wanted.possible), bool)  # another is as good, whatever its mappings are
+
+    def asked(self, minimise: Score, below: Ceiling, possible: Bools) -> "Standing":
+        """The same bounds and values, of which the least of another score is wanted where one has a ceiling."""
+        own = self.wanted
+        wanted = Wanted(minimise, (), possible, own.most, limited=own.limited, ceilings=(below,))
+        return Standing(wanted, self)
 
     def raise_lower(self, rows: Ints, objective: Sequence[float]) -> None:
         """Take note that no mapping of these candidates is below `objective` # (workload,)"""
@@ -72,13 +88,21 @@ class Standing:
     def excluded(self) -> Bools:
         """Candidates that cannot keep a limit, have no mapping, or are outdone, by what is proven. # (candidate,)"""
         beyond = np.isinf(self.lower) | (self.lower > self.wanted.most * (1 + ROUNDING))
-        return ~self.wanted.possible | beyond.any(axis=1) | self.outdone
+        above = [score.of(self.lower) > most * (1 + ROUNDING) for score, most in self.wanted.ceilings]
+        return np.asarray(np.logical_or.reduce([~self.wanted.possible, beyond.any(axis=1), self.outdone, *above]))
 
     @property
     def known(self) -> Bools:
         """Candidates with mappings that keep all limits. # (candidate,)"""
         kept = (self.upper <= self.wanted.most * (1 + SLACK)) & (self.upper < np.inf)
-        return self.wanted.possible & kept.all(axis=1)
+        below = [score.of(self.upper) <= most * (1 + SLACK) for score, most in self.wanted.ceilings]
+        return np.asarray(np.logical_and.reduce([self.wanted.possible, kept.all(axis=1), *below]))
+
+    @property
+    def best_row(self) -> int | None:
+        """The best known candidate by what is minimised, the first of equal ones; None: there is none."""
+        score, rows = self.wanted.minimise, np.flatnonzero(self.known)
+        return None if score is None or not len(rows) else int(rows[score.of(self.upper, rows).argmin()])
 
     def best(self, scores: tuple[Score, ...]) -> Ints:
         """The known candidates that no other is better than, by the first score. # (candidate,)"""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .branch_and_bound import BranchAndBound
-from .designer import Designer
+from .designer import Designer, Settings
 from .one_by_one import Optuna, RandomOrder
 from .space import Space
 from .standing import Standing
 
-Make = Callable[[Space, Standing, int, int], Designer]  # with how many trials side by side, and a seed
+Make = Callable[[Space, Standing, Settings], Designer]
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class DesignerRow:
 
 DESIGNERS: Mapping[str, DesignerRow] = {
     "grid": DesignerRow(None),
-    "branch-and-bound": DesignerRow(lambda space, standing, width, _: BranchAndBound(space, standing, width), True),
+    "branch-and-bound": DesignerRow(BranchAndBound, by_bounds=True),
     "random": DesignerRow(RandomOrder),
     "optuna": DesignerRow(Optuna, package="optuna"),
 }

@@ -32,6 +32,7 @@ SWEEP = {
     "SweepFile.gap": "The share of a figure that need not be proven.",
     "SweepFile.proofs": "Proofs of layers at most, about.",
     "SweepFile.side_by_side": "Sets of designs that are divided at a time.",
+    "SweepFile.sensitivity": "Whether the designs one step beside the best are searched, and what binds it is said.",
     "SweepFile.pareto": "Two or three axes of the frontier; expressions where the designer is not grid.",
     "SweepFile.limit": "Points at most: whole designs, drawn at random.",
     "SweepFile.mapping_pages": "Files of pages of mappings at most, which report.html links.",

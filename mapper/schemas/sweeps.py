@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .best_designs import Beside, Best, Bottleneck, CheapestChange, Designs, Member, Proofs
 from .results import Layer, Network
 from .values import Amount, Count, Number, Output
 
@@ -93,71 +94,6 @@ class Pareto(Output):
     """By workload."""
 
 
-class Bounded(Output):
-    """The objective of mappings on a workload."""
-
-    value: Number
-    """Of the best mapping known."""
-    lower_bound: Number
-    """No mapping is below it."""
-
-
-class Design(Output):
-    """A design of an answer."""
-
-    design: Count
-    """Its number."""
-    parameters: dict[str, Any]
-    """The values of its parameters."""
-    mapspace: str
-    """Its mapspace."""
-    lower_bound: Number
-    """Of the best: no design is below it. Of a design of a frontier: none of its mappings is, on the first axis that
-    mappings decide."""
-    gap: Amount
-    """The share by which the figure may be lower."""
-
-
-class Best(Design):
-    """The best design."""
-
-    value: Number
-    """What is minimised."""
-    workloads: dict[str, Bounded]
-    """By workload."""
-
-
-class Member(Design):
-    """A design of a frontier."""
-
-    values: dict[str, Number]
-    """By axis."""
-
-
-class Proofs(Output):
-    """How many proofs an answer took."""
-
-    made: Count
-    """Of designs and of sets of designs."""
-    of: Count
-    """As many as all designs have that keep the limits that a design alone decides."""
-
-
-class Designs(Output):
-    """What became of the designs."""
-
-    searched: Count
-    """By themselves."""
-    open: Count
-    """They may still change the answer."""
-    failed: Count
-    """They cannot be made, or not be judged by what is asked: the answer is about the others."""
-    within_limits: Count
-    """They can be made, and keep the limits that a design alone decides."""
-    of: Count
-    """All."""
-
-
 class Summary(Output):
     """The object of `ruby-sweep --json`."""
 
@@ -179,6 +115,12 @@ class Summary(Output):
     """The best design by what is minimised; null where no design keeps all limits, or nothing is minimised."""
     frontier: list[Member]
     """Where a designer was asked for a frontier: its designs, by the first axis."""
+    sensitivity: list[Beside] | None
+    """Designs one step from the best, those with the largest effect first; null where not asked."""
+    cheapest_change: CheapestChange | None
+    """Null where not asked, or where there is no best design."""
+    bottlenecks: list[Bottleneck] | None
+    """By layer what binds the best design; null where not asked."""
     proofs: Proofs
     """Proofs of layers."""
     designs: Designs

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 
 import numpy as np
 
@@ -11,10 +10,13 @@ from ..designs import Score, Standing
 from ..mapping import Ints
 from ..model.figures import plain
 from ..report import Json, TextTable, gap_between
+from .bottlenecks import LayerBottleneck, bottleneck_table, bottlenecks
+from .cheapest import CheapestChange, cheapest_change
 from .optimise import Optimised
 from .plan import Plan
 from .proofs import gap_text
-from .tables import APART, parameter_columns, short_value, value_cells
+from .sensitivity import SensitivityRow, sensitivity, sensitivity_table
+from .tables import APART, five_digits, parameter_columns, short_value, value_cells
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,9 @@ class Answer:
         return self.optimised.standing
 
     @cached_property
-    def area(self) -> Score:
-        """The area of candidates, mm2."""
-        known = self.optimised.candidates.known
-        figures = np.array([[inf if own is None else own[0].area_um2 * 1e-6] for own in known])
-        return Score("area", figures, 0.0, "mm2")
-
-    @cached_property
     def row(self) -> int | None:
         """The best candidate; None where none is asked for, or none keeps all limits."""
-        score = self.standing.wanted.minimise
-        rows = np.flatnonzero(self.standing.known)
-        return None if score is None or not len(rows) else int(rows[score.of(self.standing.upper, rows).argmin()])
+        return self.standing.best_row
 
     @cached_property
     def rows(self) -> Ints:
@@ -75,12 +68,40 @@ class Answer:
         value = float(score.of(self.standing.upper, np.array([self.row]))[0])
         return value, min(value, self.standing.least(score))
 
+    @cached_property
+    def sensitivity(self) -> tuple[SensitivityRow, ...]:
+        """The designs beside the best one; none where they were not asked for, or there is no best."""
+        asked = self.plan.question.sensitivity and self.row is not None
+        return sensitivity(self.optimised, self.row) if asked and self.row is not None else ()
+
+    @cached_property
+    def cheapest_change(self) -> CheapestChange | None:
+        """The cheapest change by which the best would be better by far; None where it was not asked for."""
+        if not self.plan.question.sensitivity or self.row is None:
+            return None
+        return cheapest_change(self.optimised.candidates, self.standing, self.row)
+
+    @cached_property
+    def bottlenecks(self) -> tuple[LayerBottleneck, ...]:
+        """What binds the best design in each layer; none where it was not asked for."""
+        asked = self.plan.question.sensitivity and self.row is not None
+        return bottlenecks(self.optimised, self.row) if asked and self.row is not None else ()
+
     def json(self) -> Json:
         """The keys that it adds to the object of `ruby-sweep --json`."""
+        asked = self.plan.question.sensitivity
+        cheapest = self.cheapest_change
         return {
             "best": self._best_json(),
             "frontier": [self._point_json(int(row)) for row in self.rows],
-            "proofs": {"made": self.optimised.proofs, "of": self.possible * self.optimised.layers},
+            "sensitivity": [row.json() for row in self.sensitivity] if asked else None,
+            "cheapest_change": None if cheapest is None else cheapest.json(),
+            "bottlenecks": [row.json() for row in self.bottlenecks] if asked else None,
+            "proofs": {
+                "made": self.optimised.proofs,
+                "of": self.possible * self.optimised.layers,
+                "sensitivity": self.optimised.proofs_beside if asked else None,
+            },
             "designs": {
                 "searched": int(self.standing.searched.sum()),
                 "open": self.open,
@@ -125,6 +146,8 @@ class Answer:
         limits = f", {possible:,} within the limits of area and parameters" if possible < every else ""
         left = f"; {self.open:,} may still change the answer" if self.open else ""
         proofs = f"{self.optimised.proofs:,} of {possible * self.optimised.layers:,} proofs made"
+        if self.plan.question.sensitivity:
+            proofs += f", {self.optimised.proofs_beside:,} more for its sensitivity"
         return f"{every:,} designs ({self.plan.designs_text}){limits}: {searched:,} searched, {proofs}{left}"
 
     def parts(self) -> Iterator[str | TextTable]:
@@ -133,6 +156,13 @@ class Answer:
             yield self._best_line(score)
         if len(self.rows):
             yield self._table()
+        if score is not None and self.sensitivity:
+            figure = f"{score.text}{score.unit and f' [{score.unit}]'}"
+            yield sensitivity_table(self.plan, self.sensitivity, figure, self.best[0])
+        if score is not None and self.cheapest_change is not None:
+            yield self.cheapest_change.text(self.optimised.candidates, score.text)
+        if self.bottlenecks:
+            yield bottleneck_table(self.bottlenecks)
 
     def _best_line(self, score: Score) -> str:
         if self.row is None:
@@ -171,8 +201,3 @@ class Answer:
         if not self.open:
             what = f"proven within {self.plan.question.gap:.2%}" if self.plan.question.gap else "certified"
         return TextTable(head, rows, left, f"frontier of {len(rows)}, {what}")
-
-
-def five_digits(value: float) -> str:
-    """Five digits."""
-    return format(value, ",.5g")

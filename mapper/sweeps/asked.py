@@ -39,6 +39,7 @@ def read_question(
         objective = objective_asked([*expressions.values()], [*limits.values()]) or objective
     faults += _objective_faults(document, expressions, objective)
     axes = tuple(own for at, own in expressions.items() if at[0] == "pareto")
+    faults += _sensitivity_faults(document, asked, expressions)
     return designer, Question(
         expressions.get(("minimize",)),
         tuple(limits.values()),
@@ -48,7 +49,8 @@ def read_question(
         asked.gap,
         asked.proofs,
         asked.side_by_side,
-        limits_given,
+        limits_given or asked.sensitivity,
+        asked.sensitivity,
     )
 
 
@@ -98,6 +100,13 @@ def _objective_faults(document: Document, expressions: Mapping[Keys, Expression]
     places = {str(number): at for number, at in enumerate(expressions)}
     texts = {key: expressions[at] for key, at in places.items()}
     return [document.fault(places[key], rule) for key, rule in unsuited(texts, objective).items()]
+
+
+def _sensitivity_faults(document: Document, asked: SweepFile, expressions: Collection[Keys]) -> list[Fault]:
+    """List the fault of a sensitivity where no best design is asked for, but a frontier alone."""
+    if not asked.sensitivity or asked.minimize is not None or not any(at[0] == "pareto" for at in expressions):
+        return []
+    return [document.fault(("sensitivity",), "is about the best design: it needs minimize, and there is none")]
 
 
 def _weights(document: Document, asked: SweepFile, faults: list[Fault]) -> tuple[float, ...]:

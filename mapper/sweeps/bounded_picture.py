@@ -42,12 +42,12 @@ def draw_bounded(swept: SweepResult, axes: "Axes | None" = None) -> "Figure":
 
 def scores_of(answer: Answer) -> tuple[Score, Score]:
     """The score of the horizontal axis, known of each design, and that of the vertical one."""
-    wanted = answer.standing.wanted
+    wanted, area = answer.standing.wanted, answer.optimised.candidates.area
     vertical = next(
         (own for own in (*wanted.axes, *((wanted.minimise,) if wanted.minimise else ())) if own.power), None
     )
-    across = next((own for own in wanted.axes if not own.power), answer.area)
-    across = answer.area if across.unit == "um2" else across
+    across = next((own for own in wanted.axes if not own.power), area)
+    across = area if across.unit == "um2" else across
     return across, vertical or wanted.questions[0][0]
 
 

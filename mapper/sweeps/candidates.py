@@ -6,14 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from math import log
+from math import inf, log
 from typing import NamedTuple
 
 import numpy as np
 
 from ...energy import area_um2
 from ...workloads import Fault, InputError
-from ..designs import ExpressionError, Kind, Known, Space, Values, figures, kind_of
+from ..designs import ExpressionError, Kind, Known, Score, Space, Values, figures, kind_of
 from ..exploration import load
 from ..exploration.transforms import transformed
 from ..mapping import Floats, Ints
@@ -56,11 +56,10 @@ def _described(plan: Plan, design: int) -> _Described:
 def _places(plan: Plan, design: int) -> Sequence[float]:
     """Where the values of a design lie along each parameter: numbers above 0 by their logarithms, others in turn."""
     places = []
-    for group in reversed(plan.groups):
-        design, index = divmod(design, group.size)
+    for group, index in zip(plan.groups, plan.indices(design), strict=True):
         value = next(iter(group.values(index).values()))
         places.append(log(value) if group.by_size else float(index))
-    return places[::-1]
+    return places
 
 
 def _with_work(plan: Plan, kind: str, design: int, mapspace: str) -> str:
@@ -131,6 +130,12 @@ class Candidates:
             judged = not (own.message or self.plan.question.faults_of(facts))
             known += [facts if judged else None] * len(self.plan.mapspaces)
         return known
+
+    @cached_property
+    def area(self) -> Score:
+        """The area of candidates, mm2."""
+        figures = np.array([[inf if own is None else own[0].area_um2 * 1e-6] for own in self.known])
+        return Score("area", figures, 0.0, "mm2")
 
     @cached_property
     def space(self) -> Space:

@@ -45,5 +45,6 @@ class SweepFile(Section):
     proofs: Annotated[IntExpr, Field(ge=0)] | None = None
     side_by_side: Annotated[IntExpr, Field(ge=1)] = 1
     mapping_pages: Annotated[IntExpr, Field(ge=0)] = FILES
+    sensitivity: bool = False
     pareto: Annotated[tuple[str, ...], Field(min_length=2, max_length=3)] = ("area", "edp")
     limit: Annotated[IntExpr, Field(ge=1, le=MAX_LIMIT)] | None = None

@@ -13,7 +13,6 @@ from ..exploration import Transfer
 from ..problem import OBJECTIVES
 from ..report import NetworkResult, Result, Searched, index_html, mapping_html
 from ..search.outcome import Evidence
-from .asked import GRID
 from .plan import Plan, Point
 from .proofs import gap_text
 from .result import SweepResult, measures
@@ -79,7 +78,7 @@ def _ranked(swept: SweepResult) -> Sequence[Place]:
 
 def _first(swept: SweepResult) -> Iterator[Place]:
     """Yield the points of the best design, of knees, and of frontiers."""
-    if swept.plan.designer != GRID or swept.plan.question.explicit:
+    if not swept.plan.grid or swept.plan.question.explicit:
         answer = swept.answer
         for row in [*([] if answer.row is None else [answer.row]), *answer.rows.tolist()]:
             design, mapspace = answer.optimised.candidates.place(row)

@@ -1,6 +1,6 @@
 """Runs a designer over the candidates of a sweep: trials side by side, each kept in the store as soon as it is done."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..designs import DESIGNERS, Designer, Finding, Standing, Trial
+from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note
 from ..exploration import distinct_layers
 from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
@@ -17,6 +17,8 @@ from ..problem import OBJECTIVES, ROUNDING
 from ..report import Json, gap_between
 from ..runtime import InternalError, in_order
 from .candidates import Candidates
+from .cheapest import cheaper
+from .neighbours import neighbour_row, neighbours_of
 from .pieces import PointPiece, SetPiece, search_piece
 from .plan import Plan, Point
 from .store import FOUND, PointOutcome, Store
@@ -48,6 +50,7 @@ class Optimised:
     standing: Standing
     outcomes: dict[int, PointOutcome] = field(default_factory=dict)  # by the point's number
     proofs: int = 0  # of layers, of sets and of designs
+    proofs_beside: int = 0  # of the designs beside the best, for its sensitivity
     made: int = 0  # pieces that were not in the store
     interrupted: bool = False
 
@@ -57,10 +60,22 @@ class Optimised:
         rows = (row for row, own in enumerate(self.candidates.known) if own is None)
         return {row: self.candidates.why_not(row) for row in rows}
 
+    def outcome(self, row: int, workload: str) -> PointOutcome | None:
+        """What the search of a candidate came to, of several seeds the best; None where there was none."""
+        plan, (design, mapspace) = self.candidates.plan, self.candidates.place(row)
+        numbers = [plan.number(Point(design, workload, mapspace, seed)) for seed in plan.seeds]
+        outcomes = [self.outcomes[number] for number in numbers if number in self.outcomes]
+        return min(outcomes, key=lambda outcome: (interval(plan, outcome)[1], outcome.status != FOUND), default=None)
+
     @property
     def layers(self) -> int:
         """Layers of all workloads, equal ones of a network once."""
         return sum(len(distinct_layers(work)) for work in self.candidates.plan.workloads.values())
+
+    @property
+    def all_proofs(self) -> int:
+        """Proofs of the answer and of what was asked beside it."""
+        return self.proofs + self.proofs_beside
 
     @property
     def progress(self) -> OptimiseProgress:
@@ -70,7 +85,7 @@ class Optimised:
         rows = np.flatnonzero(standing.known)
         best = float(score.of(standing.upper, rows).min(initial=inf))
         return OptimiseProgress(
-            self.proofs, int(standing.open().sum()), len(self.candidates), best, standing.least(score)
+            self.all_proofs, int(standing.open().sum()), len(self.candidates), best, standing.least(score)
         )
 
 
@@ -94,29 +109,72 @@ class Optimiser:
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}
         self.kept, self.kept_sets = store.done(), store.bounds()
+        self.beside = False  # whether designs beside the best are searched
 
     def run(self) -> Optimised:
         """Make the trials that the designer asks for, until it asks for none, or Ctrl-C."""
-        designer = self._designer()
         try:
-            while (trials := designer.ask()) and self._proofs_left():
-                for trial, results in self._made(trials):
-                    designer.tell(trial, self._finding(trial, results))
-                    self.trials[trial.number] = _Done(trial, results)
-                if self.tell:
-                    self.tell(self.optimised.progress)
+            self._pursue(self.standing)
+            if self.plan.question.sensitivity:
+                self.beside = True
+                self._search_beside()
         except KeyboardInterrupt:
             self.optimised.interrupted = True
         return self.optimised
 
-    def _designer(self) -> Designer:
+    def _designer(self, standing: Standing) -> Designer:
         make = DESIGNERS[self.plan.designer].make
         assert make is not None, "a grid needs none"
-        return make(self.optimised.candidates.space, self.standing, self.plan.question.width, self.plan.seeds[0])
+        settings = Settings(self.plan.question.width, self.plan.seeds[0], self._next_number)
+        return make(self.optimised.candidates.space, standing, settings)
 
-    def _proofs_left(self) -> bool:
-        most = self.plan.question.proofs
-        return most is None or self.optimised.proofs < most
+    def _pursue(self, standing: Standing) -> None:
+        """Make trials until nothing is left that could change what `standing` wants, or no proofs are left for it."""
+        designer = self._designer(standing)
+        most, before = self.plan.question.proofs, self.optimised.all_proofs
+        while (trials := designer.ask()) and (most is None or self.optimised.all_proofs - before < most):
+            for trial, results in self._made(trials):
+                designer.tell(trial, self._finding(trial, results))
+                self.trials[trial.number] = _Done(trial, results)
+            self._tell_progress()
+
+    def _search_beside(self) -> None:
+        """Search the designs beside the best, and the cheapest one that is better by far; where one of them is a better
+        answer (nothing was proven), those beside it in turn."""
+        candidates, standing, before = self.optimised.candidates, self.standing, None
+        while (best := standing.best_row) is not None and best != before:
+            before = best
+            rows = (neighbour_row(candidates, best, own) for own in neighbours_of(self.plan, candidates.place(best)[0]))
+            self._search({row for row in rows if row is not None and self._can_be_searched(row)})
+            if standing.best_row == best:
+                self._pursue(cheaper(candidates, standing, best))
+
+    def _can_be_searched(self, row: int) -> bool:
+        return not self.standing.searched[row] and self.optimised.candidates.known[row] is not None
+
+    def _search(self, rows: Collection[int]) -> None:
+        """Search single candidates."""
+        first = self._next_number
+        trials = [Trial(first + at, np.array([row]), self._holding(row)) for at, row in enumerate(sorted(rows))]
+        for trial, results in self._made(trials):
+            finding = self._finding(trial, results)
+            note(self.optimised.candidates.space, self.standing, trial, finding)
+            self.trials[trial.number] = _Done(trial, results)
+        self._tell_progress()
+
+    @property
+    def _next_number(self) -> int:
+        return max(self.trials, default=-1) + 1
+
+    def _holding(self, row: int) -> int | None:
+        """The trial of the smallest set that holds a candidate."""
+        sets = (done.trial for done in self.trials.values() if not done.trial.single and row in done.trial.rows)
+        smallest = min(sets, key=lambda own: (len(own.rows), -own.number), default=None)
+        return None if smallest is None else smallest.number
+
+    def _tell_progress(self) -> None:
+        if self.tell:
+            self.tell(self.optimised.progress)
 
     def _made(self, trials: Sequence[Trial]) -> list[_Done]:
         """Make trials."""
@@ -125,7 +183,10 @@ class Optimiser:
         for piece, result in zip(pieces, results, strict=True):
             if isinstance(piece, PointPiece):
                 self.optimised.outcomes[self.plan.number(piece.point)] = result
-            self.optimised.proofs += _proofs(result)
+            if self.beside:
+                self.optimised.proofs_beside += _proofs(result)
+            else:
+                self.optimised.proofs += _proofs(result)
         width = len(self.plan.workloads)
         return [_Done(trial, tuple(results[at * width : (at + 1) * width])) for at, trial in enumerate(trials)]
 
@@ -180,7 +241,9 @@ class Optimiser:
         if isinstance(piece, PointPiece):
             self.store.add(self.plan.key(piece.point), result)
         else:
-            self.store.add_bounds(self.plan.set_key(piece.workload, piece.key), result)
+            key = self.plan.set_key(piece.workload, piece.key)
+            self.store.add_bounds(key, result)
+            self.kept_sets[key] = result  # another question may ask for the same set
 
     def _finding(self, trial: Trial, results: Sequence[Any]) -> Finding:
         """What a trial says of the objective, by workload."""

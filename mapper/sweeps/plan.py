@@ -153,10 +153,21 @@ class Plan:
     def values(self, design: int) -> Values:
         """Compute the parameters' values in a design. Raises ExpressionError."""
         written: Values = {}
+        for group, index in zip(self.groups, self.indices(design), strict=True):
+            written |= group.values(index)
+        return computed(written)
+
+    def indices(self, design: int) -> tuple[int, ...]:
+        """Which of its values each group of parameters has in a design. # (group,)"""
+        indices = []
         for group in reversed(self.groups):
             design, index = divmod(design, group.size)
-            written |= group.values(index)
-        return computed({name: written[name] for name in self.parameters})
+            indices.append(index)
+        return tuple(indices[::-1])
+
+    def design_with(self, design: int, group: int, index: int) -> int:
+        """The number of the design that differs by a value of one group of parameters alone."""
+        return design + (index - self.indices(design)[group]) * prod(own.size for own in self.groups[group + 1 :])
 
     def arch(self, design: int) -> Architecture:
         """Make the architecture of a design. Raises InputError with its faults, or ExpressionError."""

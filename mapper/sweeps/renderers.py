@@ -6,6 +6,7 @@ from ..report import Drawing, Renderer
 from .bounded_picture import draw_bounded
 from .picture import draw_pareto
 from .result import SweepResult
+from .tornado import draw_tornado, why_no_tornado
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,4 +22,7 @@ def _nothing_found(sweep: SweepResult) -> str:
     return "" if sweep.fronts else "no point has a mapping"
 
 
-OF_SWEEP: tuple[Renderer[SweepResult], ...] = (Drawing("pareto", draw_sweep, _nothing_found),)
+OF_SWEEP: tuple[Renderer[SweepResult], ...] = (
+    Drawing("pareto", draw_sweep, _nothing_found),
+    Drawing("tornado", draw_tornado, why_no_tornado),
+)

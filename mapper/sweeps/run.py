@@ -17,7 +17,7 @@ from typing import Any
 
 from ...workloads import Fault, InputError, collect, written_together
 from ..report import Rows
-from ..report.pictures import save_picture
+from ..report.pictures import PICTURES, save_picture
 from ..runtime import csv_cell, in_order
 from .file import read_sweep
 from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
@@ -28,6 +28,7 @@ from .plan import Plan, Point
 from .renderers import draw_sweep
 from .result import SweepResult, flat_rows, result_rows
 from .store import FAILED, PointOutcome, Store, open_store
+from .tornado import draw_tornado, why_no_tornado
 from .transfer import with_transfers
 
 
@@ -51,6 +52,8 @@ def _write(swept: SweepResult, folder: Path) -> MappingPages:
     (folder / "report.html").write_text(report_html(swept, pages), encoding="utf-8")
     if swept.fronts:
         save_picture(partial(draw_sweep, swept), folder / "pareto", dpi=150)
+    if not why_no_tornado(swept):
+        save_picture(partial(draw_tornado, swept), folder / "tornado", PICTURES)
     return pages
 
 

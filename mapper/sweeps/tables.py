@@ -105,6 +105,11 @@ def shown_values(plan: Plan, values: Values) -> dict[str, object]:
             else short_value(plan, name, value) for name, value in values.items()}  # fmt: skip
 
 
+def five_digits(value: float) -> str:
+    """Five digits."""
+    return format(value, ",.5g")
+
+
 def value_cells(plan: Plan, values: Values) -> list[str]:
     """The values of a design, by the columns of its parameters."""
     return [APART.join(short_value(plan, name, values[name]) for name in names)

@@ -4,7 +4,6 @@ import numpy as np
 
 from ..problem import OBJECTIVES
 from ..report import Json
-from .asked import GRID
 from .fronts import MEASURES
 from .result import SweepResult
 from .tables import design_label, shown_values
@@ -17,7 +16,7 @@ def unsearched_json(swept: SweepResult) -> Json:
     objective, in the units of the page's measures; `without` are those of which nothing is proven yet."""
     column = OBJECTIVES[swept.plan.question.objective].column
     measure = list(MEASURES).index(column)
-    if swept.plan.designer == GRID:
+    if swept.plan.grid:
         return {"measure": measure, "marks": [], "without": 0, "more": 0, "what": ""}
     standing, candidates = swept.answer.standing, swept.answer.optimised.candidates
     left = standing.wanted.possible & ~standing.excluded & ~standing.searched

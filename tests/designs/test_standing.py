@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ruby_map.mapper.designs.standing import Score, Standing, Wanted
+from ruby_map.mapper.designs.standing import Ceiling, Score, Standing, Wanted
 
 AREAS = [1.0, 2.0, 3.0, 4.0]
 VALUE = Score("edp", np.ones((4, 1)), 1.0)
@@ -57,3 +57,19 @@ def test_limits_exclude_what_is_proven_beyond_them():
     assert found.excluded.tolist() == [False, True, False, True]
     assert found.known.tolist() == [True, False, False, False]
     assert np.flatnonzero(found.open()).tolist() == [0, 2]
+
+
+def test_a_ceiling_excludes_what_is_proven_above_it_and_sums_over_workloads():
+    """Twice the first workload and the second: 2 x 3 + 4 = 10 is within 10, and 2 x 4 + 3 = 11 is not."""
+    score = Score("edp", np.array([[2.0, 1.0]] * 4), 1.0)
+    wanted = Wanted(AREA, (), np.ones(4, bool), np.full((4, 2), np.inf), ceilings=(Ceiling(score, 10.0),))
+    known = Standing(Wanted(score, (), np.ones(4, bool), np.full((4, 2), np.inf)))
+    limited = Standing(wanted, known)
+    known.raise_lower(np.array([0]), [4.0, 3.0])
+    known.take(1, [4.0, 3.0])
+    known.take(3, [3.0, 4.0])
+    assert limited.excluded.tolist() == [True, False, False, False]
+    assert limited.known.tolist() == [False, False, False, True]
+    assert (known.best_row, limited.best_row) == (3, 3)
+    assert np.flatnonzero(limited.open()).tolist() == [1, 2]  # of less area, and nothing is proven of them
+    assert np.flatnonzero(limited.waiting()).tolist() == [2]

@@ -61,7 +61,7 @@ def test_the_shipped_sweep_and_the_one_in_the_docs_are_read(tmp_path):
     (tmp_path / "best.yaml").write_text(re.sub(r"(?m)^(seeds|pareto|objective):.*$", "", text) + more)
     question = read_sweep(tmp_path / "best.yaml").question
     assert (question.minimise.text, len(question.limits), question.weights) == ("edp", 3, (2.0, 1.0, 1.0))
-    assert (question.gap, question.proofs, question.width) == (0.05, 2000, 4)
+    assert (question.gap, question.proofs, question.width, question.sensitivity) == (0.05, 2000, 4, True)
 
 
 def test_lists_ranges_single_values_and_expressions(plan):

@@ -151,7 +151,10 @@ class Expression:
     def at(self, known: Known, energy_pj: float = 1.0, cycles: float = 1.0) -> float:
         """Compute the value of a mapping with such costs. Raises ValueError where it has none."""
         energy, cycle = map(float, self.powers)
-        return self.factor(known) * float(energy_pj**energy * cycles**cycle)
+        try:
+            return self.factor(known) * float(energy_pj**energy * cycles**cycle)
+        except OverflowError:
+            return inf
 
     def with_value(self, value: float, digits: int) -> str:
         """Write its value behind its text, or as a number alone where it is one."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..designs import Ceiling, Standing
 from ..model.figures import plain
-from ..report import Json
+from ..report import Json, gap_between
 from .candidates import Candidates
 from .tables import APART, five_digits, short_names, short_value
 
@@ -90,5 +90,5 @@ def cheapest_change(candidates: Candidates, standing: Standing, best: int) -> Ch
     changes |= {"mapspace": (before_space, mapspace)} if mapspace != before_space else {}
     (area, area_before) = candidates.area.of(standing.upper, np.array([row, best])).tolist()
     (value, value_before) = score.of(standing.upper, np.array([row, best])).tolist()
-    lower = 1 - value / value_before
+    lower = gap_between(value_before, value)
     return CheapestChange(design, mapspace, changes, area, area - area_before, value, lower, left)

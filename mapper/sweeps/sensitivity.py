@@ -41,7 +41,7 @@ class SensitivityRow:
     @property
     def effect(self) -> float:
         """How far it is from the best: the logarithm of the factor, up or down; -1 where nothing is known."""
-        return -1.0 if self.factor is None else abs(log(self.factor))
+        return -1.0 if self.factor is None else abs(log(self.factor)) if self.factor else inf
 
     @property
     def verdict(self) -> Verdict | None:
@@ -51,7 +51,8 @@ class SensitivityRow:
     @property
     def factor_text(self) -> str:
         """The factor, or its limits where proofs are open."""
-        if self.factor is not None and self.limits.high <= self.limits.low * (1 + ROUNDING):
+        closed = self.limits.high <= self.limits.low * (1 + ROUNDING)
+        if self.factor is not None and (closed or self.limits == NO_LIMIT):
             return f"{self.factor:.5g}"
         return self.limits.text if self.limits != NO_LIMIT else ""
 
@@ -116,7 +117,8 @@ def _row(optimised: Optimised, best: int, neighbour: Neighbour) -> SensitivityRo
     if own.high == inf:
         limits = NO_LIMIT if bound is None else own.over(beside)
         return SensitivityRow(*what, None, bound, limits, None, area, broken, _why_no_value(optimised, at))
-    return SensitivityRow(*what, own.high, bound, own.over(beside), own.high / beside.high, area, broken)
+    factor = own.high / beside.high if beside.high else None  # energies may be 0
+    return SensitivityRow(*what, own.high, bound, own.over(beside), factor, area, broken)
 
 
 def _interval(optimised: Optimised, row: int) -> Interval:

@@ -7,19 +7,23 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from ruby_map.mapper import explore, sweep
 from ruby_map.mapper.commands.ruby_sweep import main
+from ruby_map.mapper.designs import BranchAndBound
 from ruby_map.mapper.report import result_json
 from ruby_map.mapper.sweeps import optimise
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.mapper.sweeps.neighbours import neighbours_of
+from ruby_map.mapper.sweeps.store import open_store
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
 
 from ..conftest import DEEP
 from .conftest import in_folder
-from .test_optimise import by_grid, sweeps
+from .test_optimise import LISTS, by_grid, sweeps
 
 ASKED = {"minimize": "edp", "sensitivity": True}
 SMALL = {"parameters": {"rows": [1, 2, 4], "words": [8, 24, 48]}, "workloads": ["mm"], "mapspaces": ["ruby-s"]}
+LONGER = {"parameters": {"rows": [1, 2, 3], "words": [8, 24, 48]}, "workloads": ["mm", "net"],
+          "mapspaces": ["pfm"], "subject_to": ["rows * words <= 48"]}  # fmt: skip
 FREE = ("area_um2", float("inf"))
 
 
@@ -62,19 +66,48 @@ def test_each_row_and_the_cheapest_change_are_those_of_the_full_grid(folder, giv
             assert row["message"]
         else:
             assert row["factor_at_least"] == pytest.approx(value / best["value"], rel=1e-8)
+    assume(all(abs(own[0] / best["value"] - 0.9) > 1e-8 for own in scores.values()))  # or rounding decides
     assert_cheapest(answer, scores, areas)
 
 
 def assert_cheapest(answer, scores, areas):
     """The least area of all designs that are a tenth better, whatever the limits."""
     cheapest, most = answer["cheapest_change"], 0.9 * answer["best"]["value"]
-    assume(all(abs(own[0] / most - 1) > 1e-8 for own in scores.values()))
     better = {place: own[0] for place, own in scores.items() if own[0] <= most}
     assert cheapest["proof"] == ("certified" if better else "none")
     if better:
         assert cheapest["area_mm2"] == pytest.approx(min(areas[design] for design, _ in better) / 1e6, rel=1e-9)
         assert cheapest["value"] == pytest.approx(better[cheapest["design"], cheapest["mapspace"]], rel=1e-8)
         assert cheapest["lower"] == pytest.approx(1 - cheapest["value"] / answer["best"]["value"], abs=1e-9)
+
+
+@pytest.mark.parametrize("minimise", ["edp", "energy ** 2 / area_mm2"])
+def test_the_cheapest_change_sums_over_the_workloads_and_may_break_limits_of_a_design(folder, minimise):
+    weights = {"mm": 3, "net": 0.2}
+    whole = in_folder(folder, LONGER | {"subject_to": ["rows <= 1", "words <= 24"], "weights": weights})
+    answer = sweep(whole | ASKED | {"minimize": minimise}).answer.json()
+    grid = sweep({key: own for key, own in whole.items() if key != "subject_to"} | {"objective": minimise[:6].strip()})
+    scores = by_grid(grid, {"minimize": minimise}, FREE)
+    areas = {grid.plan.point(number).design: own.result["area_um2"] for number, own in grid.outcomes.items()}
+    assert_cheapest(answer, scores, areas)
+    assert answer["cheapest_change"]["design"] is not None
+
+
+def test_without_energies_nothing_is_compared(folder):
+    """EDP is 0 whatever a design is."""
+    nothing = "energy: {read_pj: 0, write_pj: 0, update_pj: 0}, "
+    text = (folder / "small.yaml").read_text().replace("class: DRAM, ", f"class: DRAM, {nothing}")
+    text = text.replace("class: regfile, ", f"class: regfile, {nothing}")
+    text = text.replace("    class: regfile\n", f"    class: regfile\n    {nothing[:-2]}\n")
+    (folder / "free.yaml").write_text(text.replace("class: intmac, ", "class: intmac, energy: {compute_pj: 0}, "))
+    whole = in_folder(folder, SMALL) | ASKED | {"architecture": str(folder / "free.yaml"), "subject_to": "rows <= 2"}
+    found = sweep(whole)
+    answer = found.answer.json()
+    assert answer["best"]["value"] == 0
+    assert [row["factor"] for row in answer["sensitivity"]] == [None] * len(answer["sensitivity"])
+    assert answer["sensitivity"]
+    assert "one step from the best, 0" in str(found)
+    assert found.plot("tornado").axes
 
 
 def steps(plan, **values):
@@ -143,10 +176,6 @@ def answer_of(result):
     return answer | {"points": {number: outcome.status for number, outcome in result.outcomes.items()}}
 
 
-LONGER = {"parameters": {"rows": [1, 2, 3], "words": [8, 24, 48]}, "workloads": ["mm", "net"],
-          "mapspaces": ["pfm"], "subject_to": ["rows * words <= 48"]}  # fmt: skip
-
-
 def test_the_same_is_said_with_more_processes_and_after_any_interruption(folder, tmp_path):
     """Interrupted after each step in turn, and resumed from what is kept."""
     whole = in_folder(folder, LONGER) | ASKED
@@ -172,7 +201,11 @@ def test_the_same_is_said_with_more_processes_and_after_any_interruption(folder,
     assert resumed.optimised.made < at_once.optimised.made
 
 
-def test_nothing_is_searched_twice(folder, monkeypatch):
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"pareto": ["area", "edp"]}, {"search": {"effort": "mappings=50,steps=20"}}, {"proofs": 2}, {"proofs": 4}],
+)
+def test_nothing_is_searched_twice(folder, monkeypatch, more):
     made = []
     search = optimise.search_piece
 
@@ -182,7 +215,7 @@ def test_nothing_is_searched_twice(folder, monkeypatch):
         return search(plan, piece)
 
     monkeypatch.setattr(optimise, "search_piece", counted)
-    found = sweep(in_folder(folder, LONGER) | ASKED)
+    found = sweep(in_folder(folder, SMALL) | ASKED | more)
     assert len(made) == len(set(made)) == found.optimised.made
 
 
@@ -193,9 +226,8 @@ def test_little_effort_leaves_comparisons_undecided(folder):
     rows = found.answer.json()["sensitivity"]
     undecided = [row for row in rows if row["verdict"] == "undecided"]
     assert undecided
-    for row in undecided:
-        assert row["factor_at_least"] <= 1 <= row["factor_at_most"]
-        assert row["factor_at_least"] <= row["factor"] <= row["factor_at_most"]
+    assert all(row["factor_at_least"] <= 1 <= row["factor_at_most"] for row in undecided)
+    assert all(row["factor_at_least"] <= row["factor"] <= row["factor_at_most"] for row in rows)
     cheapest = found.answer.json()["cheapest_change"]
     assert (cheapest["proof"], cheapest["design"]) == ("undecided", None)
     assert f"undecided: {cheapest['open']} designs may be 10% better" in str(found)
@@ -208,12 +240,28 @@ def test_little_effort_leaves_comparisons_undecided(folder):
 
 def test_a_better_neighbour_takes_the_place_of_a_best_that_was_not_proven(folder):
     """Where proofs end early the designs beside it are searched all the same, and those beside what is better."""
-    whole = in_folder(folder, SMALL) | ASKED
-    early = [sweep(whole | {"proofs": proofs}).answer.json() for proofs in (1, 2, 3)]
-    assert any(own["best"] is not None and own["designs"]["searched"] < 9 for own in early)
-    for own in early:
-        inside = [row["value"] for row in own["sensitivity"] if row["value"] and not row["broken_limits"]]
-        assert all(own["best"]["value"] <= value * (1 + 1e-12) for value in inside)
+    varied = {"parameters": {name: LISTS[name] for name in ("rows", "columns", "words")}, "mapspaces": ["pfm"]}
+    whole, moved = in_folder(folder, SMALL | varied) | ASKED, False
+    for proofs in (8, 10):
+        before = sweep(whole | {"proofs": proofs, "sensitivity": False}).answer.json()["best"]
+        answer = sweep(whole | {"proofs": proofs}).answer.json()
+        moved |= before is not None and answer["best"]["value"] < 0.9 * before["value"]
+        rows = answer["sensitivity"]
+        assert before is None or rows
+        assert not any(row["message"] for row in rows)
+        assert all(row["value"] >= answer["best"]["value"] * (1 - 1e-12) for row in rows)
+    assert moved
+
+
+def test_a_set_that_another_question_asks_for_again_is_taken(folder):
+    """Its bounds are those of the first time."""
+    plan = read_sweep(in_folder(folder, SMALL) | ASKED)
+    with open_store(None, "", {}) as store:
+        optimiser = optimise.Optimiser(plan, store, 1, None)
+        (root,) = BranchAndBound(optimiser.optimised.candidates.space, optimiser.standing).ask()
+        (first,), (again,) = optimiser._made([root]), optimiser._made([root])
+    assert again.results == first.results
+    assert optimiser.optimised.made == 1
 
 
 def test_a_grid_says_the_same(folder):

@@ -635,8 +635,22 @@ MUTANTS = [
     Mutant(
         "any mapping known of a larger set is the best of a part",
         "mapper/exploration/sets/within.py",
-        "        if value > known.lower_bound * (1 + ROUNDING):",
-        "        if value > 2 * known.lower_bound:",
+        "        if value * (1 - gap) > known.lower_bound * (1 + ROUNDING):",
+        "        if value * (1 - gap) > 2 * known.lower_bound:",
+        ("designs/test_optimise.py",),
+    ),
+    Mutant(
+        "a design is outdone by one of more area",
+        "mapper/designs/outdone.py",
+        "    scores = [score for question in wanted.questions for score in question]",
+        "    scores = [score for question in wanted.questions for score in question if score.power]",
+        ("designs/test_optimise.py",),
+    ),
+    Mutant(
+        "a bound holds for designs that allow more",
+        "mapper/designs/space.py",
+        "        within = np.where(kind.more, own <= machine, own >= machine).all(axis=1)",
+        "        within = np.where(kind.more, own <= machine, own >= machine).any(axis=1)",
         ("designs/test_optimise.py",),
     ),
     Mutant(

@@ -50,11 +50,11 @@ def test_the_same_seed_makes_the_same_trials(folder, designer):
 
 
 def test_another_seed_draws_in_another_order(folder):
-    runs = [sweep(in_folder(folder, SPACE | {"designer": "random", "seeds": [seed], "proofs": 2})) for seed in range(6)]
+    runs = [sweep(in_folder(folder, SPACE | {"designer": "random", "seeds": [seed], "proofs": 1})) for seed in range(6)]
     assert len({tuple(run.outcomes) for run in runs}) > 1
     for run in runs:
         answer = run.answer.json()
-        assert answer["proofs"]["made"] == 2
+        assert answer["proofs"]["made"] == 1
         assert answer["designs"]["open"] > 0  # and so nothing is said to be certified
         assert answer["best"]["gap"] == 1.0
 

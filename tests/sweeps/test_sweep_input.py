@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
 from ruby_map.energy import energy_table, write_ert
-from ruby_map.mapper.designs import LinkedParameters, SteppedRange, computed
+from ruby_map.mapper.designs import LinkedParameters, computed
+from ruby_map.mapper.designs.linked import SteppedRange
 from ruby_map.mapper.problem.charges import Charges
 from ruby_map.mapper.sweeps.file import read_sweep
 from ruby_map.workloads import InputError

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from .problem import Effort
     from .report import NetworkResult, Result, result_json
     from .search.options import SearchOptions
-    from .sweeps import SweepResult, sweep
+    from .sweeps import DesignStudy, SweepResult, sweep
 
 __all__ = [
+    "DesignStudy",
     "Effort",
     "NetworkResult",
     "Result",
@@ -32,7 +33,7 @@ if not TYPE_CHECKING:  # which would take any name for one of ours
     _HOME = {"Effort": "problem", "SearchOptions": "search.options", "load": "exploration"}
     _HOME |= dict.fromkeys(("evaluate", "explore", "why"), "exploration")
     _HOME |= dict.fromkeys(("NetworkResult", "Result", "result_json"), "report")
-    _HOME |= {"sweep": "sweeps", "SweepResult": "sweeps"}
+    _HOME |= dict.fromkeys(("DesignStudy", "SweepResult", "sweep"), "sweeps")
 
     def __getattr__(name):
         if name not in _HOME:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .arch import Architecture, load_arch
     from .mapper import (
+        DesignStudy,
         Effort,
         NetworkResult,
         Result,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Architecture",
+    "DesignStudy",
     "Effort",
     "InputError",
     "Network",

@@ -41,7 +41,7 @@ class Settings:
 
 def note(space: Space, standing: Standing, trial: Trial, finding: Finding) -> None:
     """Take note of what came of a trial: its bound holds for all candidates that its machine allows as much as."""
-    covered = trial.rows if standing.wanted.limited else space.covered(trial.rows)
+    covered = trial.rows if standing.wanted.apart else space.covered(trial.rows)
     standing.raise_lower(covered, finding.lower)
     if trial.single:
         standing.take(int(trial.rows[0]), finding.upper)

@@ -16,7 +16,7 @@ def outdone(space: Space, wanted: Wanted) -> Bools:
     With limits that are not of the objective none is marked: it may be the other that does not keep them.
     """
     marked = np.zeros(len(wanted.possible), bool)
-    if wanted.limited:
+    if wanted.apart:
         return marked
     scores = [score for question in wanted.questions for score in question]
     scores += [ceiling.score for ceiling in wanted.ceilings]

@@ -48,7 +48,9 @@ class Wanted:
     possible: Bools  # candidates that can be made, and keep what is asked of the design alone # (candidate,)
     most: Floats  # that the objective may be, by the constraints # (candidate, workload)
     gap: float = 0.0  # share of a figure that need not be proven
-    limited: bool = False  # whether there are limits of mappings that are not of the objective
+    # whether what is known of a design says nothing of others: with limits of mappings that are not of the objective,
+    # or figures of another model
+    apart: bool = False
     ceilings: tuple[Ceiling, ...] = ()  # on sums over the workloads
 
     @property
@@ -72,7 +74,7 @@ class Standing:
     def asked(self, minimise: Score, below: Ceiling, possible: Bools) -> "Standing":
         """The same bounds and values, of which the least of another score is wanted where one has a ceiling."""
         own = self.wanted
-        wanted = Wanted(minimise, (), possible, own.most, limited=own.limited, ceilings=(below,))
+        wanted = Wanted(minimise, (), possible, own.most, apart=own.apart, ceilings=(below,))
         return Standing(wanted, self)
 
     def raise_lower(self, rows: Ints, objective: Sequence[float]) -> None:

@@ -3,25 +3,26 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import override
 
 import numpy as np
 
 from ..designs import Score, Standing
 from ..mapping import Ints
 from ..model.figures import plain
-from ..report import Json, TextTable, gap_between
+from ..report import Json, Printable, TextTable, gap_between
 from .bottlenecks import LayerBottleneck, bottleneck_table, bottlenecks
 from .cheapest import CheapestChange, cheapest_change
-from .optimise import Optimised
+from .optimised import Optimised
 from .plan import Plan
 from .proofs import gap_text
 from .sensitivity import SensitivityRow, sensitivity, sensitivity_table
 from .tables import APART, five_digits, parameter_columns, short_value, value_cells
 
 
-@dataclass(frozen=True)
-class Answer:
-    """The answer of a designer, as far as it came."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Printable):
+    """The answer of a designer, as far as it came. Its data frame has a row per design and mapspace."""
 
     optimised: Optimised
 
@@ -149,6 +150,21 @@ class Answer:
         if self.plan.question.sensitivity:
             proofs += f", {self.optimised.proofs_beside:,} more for its sensitivity"
         return f"{every:,} designs ({self.plan.designs_text}){limits}: {searched:,} searched, {proofs}{left}"
+
+    @property
+    def title(self) -> str:
+        """How many designs there are, and how many had to be searched."""
+        return f"{self.plan.name}: {self.counts}"
+
+    @override
+    def _title(self) -> str:
+        """The same."""
+        return self.title
+
+    @override
+    def _parts(self) -> list[str | TextTable]:
+        """The counts, the best, and the frontier."""
+        return [self._title(), *self.parts()]
 
     def parts(self) -> Iterator[str | TextTable]:
         """What is printed."""

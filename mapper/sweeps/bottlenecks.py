@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..comparison import Stored, energy_parts
 from ..model.figures import plain
 from ..report import Json, TextTable
-from .optimise import Optimised
+from .optimised import Optimised
 
 
 @dataclass(frozen=True)

@@ -2,91 +2,27 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note
-from ..exploration import distinct_layers
 from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
-from ..problem import OBJECTIVES, ROUNDING
-from ..report import Json, gap_between
+from ..problem import ROUNDING
+from ..report import Json
 from ..runtime import InternalError, in_order
 from .candidates import Candidates
 from .cheapest import cheaper
 from .neighbours import neighbour_row, neighbours_of
+from .optimised import Optimised, interval, proofs_of
 from .pieces import PointPiece, SetPiece, search_piece
 from .plan import Plan, Point
-from .store import FOUND, PointOutcome, Store
+from .store import PointOutcome, Store
 
 ALL_REMAINDERS: Preset = "ruby"  # the mapspace that has all mappings of every other
-
-
-@dataclass(frozen=True)
-class OptimiseProgress:
-    """How far a designer is."""
-
-    proofs: int  # of layers
-    open: int  # candidates that may still change the answer
-    candidates: int
-    best: float  # of what is minimised, or on the last axis; inf: none
-    least: float  # nothing is below it
-
-    @property
-    def gap(self) -> float:
-        """The share by which the best may be lower."""
-        return gap_between(self.best, self.least)
-
-
-@dataclass(eq=False)
-class Optimised:
-    """What a designer found."""
-
-    candidates: Candidates
-    standing: Standing
-    outcomes: dict[int, PointOutcome] = field(default_factory=dict)  # by the point's number
-    proofs: int = 0  # of layers, of sets and of designs
-    proofs_beside: int = 0  # of the designs beside the best, for its sensitivity
-    made: int = 0  # pieces that were not in the store
-    interrupted: bool = False
-
-    @cached_property
-    def faulty(self) -> dict[int, str]:
-        """By candidate why it cannot be made, or not be judged."""
-        rows = (row for row, own in enumerate(self.candidates.known) if own is None)
-        return {row: self.candidates.why_not(row) for row in rows}
-
-    def outcome(self, row: int, workload: str) -> PointOutcome | None:
-        """What the search of a candidate came to, of several seeds the best; None where there was none."""
-        plan, (design, mapspace) = self.candidates.plan, self.candidates.place(row)
-        numbers = [plan.number(Point(design, workload, mapspace, seed)) for seed in plan.seeds]
-        outcomes = [self.outcomes[number] for number in numbers if number in self.outcomes]
-        return min(outcomes, key=lambda outcome: (interval(plan, outcome)[1], outcome.status != FOUND), default=None)
-
-    @property
-    def layers(self) -> int:
-        """Layers of all workloads, equal ones of a network once."""
-        return sum(len(distinct_layers(work)) for work in self.candidates.plan.workloads.values())
-
-    @property
-    def all_proofs(self) -> int:
-        """Proofs of the answer and of what was asked beside it."""
-        return self.proofs + self.proofs_beside
-
-    @property
-    def progress(self) -> OptimiseProgress:
-        """How far it is."""
-        standing = self.standing
-        score = standing.wanted.questions[0][-1]
-        rows = np.flatnonzero(standing.known)
-        best = float(score.of(standing.upper, rows).min(initial=inf))
-        return OptimiseProgress(
-            self.all_proofs, int(standing.open().sum()), len(self.candidates), best, standing.least(score)
-        )
 
 
 Tell = Callable[[Any], None]
@@ -102,10 +38,11 @@ class _Done(NamedTuple):
 class Optimiser:
     """A running designer."""
 
-    def __init__(self, plan: Plan, store: Store, jobs: int, tell: Tell | None) -> None:
+    def __init__(self, plan: Plan, store: Store, jobs: int, tell: Tell | None, *, apart: bool = False) -> None:
         self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
         candidates = Candidates.judged(plan, jobs)
-        self.standing = Standing(plan.question.wanted(candidates.known))
+        wanted = plan.question.wanted(candidates.known)
+        self.standing = Standing(replace(wanted, apart=wanted.apart or apart))
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}
         self.kept, self.kept_sets = store.done(), store.bounds()
@@ -122,7 +59,8 @@ class Optimiser:
             self.optimised.interrupted = True
         return self.optimised
 
-    def _designer(self, standing: Standing) -> Designer:
+    def designer(self, standing: Standing) -> Designer:
+        """Make the designer of the plan, for what `standing` wants."""
         make = DESIGNERS[self.plan.designer].make
         assert make is not None, "a grid needs none"
         settings = Settings(self.plan.question.width, self.plan.seeds[0], self._next_number)
@@ -130,13 +68,21 @@ class Optimiser:
 
     def _pursue(self, standing: Standing) -> None:
         """Make trials until nothing is left that could change what `standing` wants, or no proofs are left for it."""
-        designer = self._designer(standing)
+        designer = self.designer(standing)
         most, before = self.plan.question.proofs, self.optimised.all_proofs
         while (trials := designer.ask()) and (most is None or self.optimised.all_proofs - before < most):
             for trial, results in self._made(trials):
                 designer.tell(trial, self._finding(trial, results))
                 self.trials[trial.number] = _Done(trial, results)
             self._tell_progress()
+
+    def take(self, designer: Designer, trial: Trial, finding: Finding | None = None) -> None:
+        """Tell a designer what came of a trial: what is given, else what its search says."""
+        if finding is None:
+            (done,) = self._made([trial])
+            finding = self._finding(trial, done.results)
+            self.trials[trial.number] = done
+        designer.tell(trial, finding)
 
     def _search_beside(self) -> None:
         """Search the designs beside the best, and the cheapest one that is better by far; where one of them is a better
@@ -184,9 +130,9 @@ class Optimiser:
             if isinstance(piece, PointPiece):
                 self.optimised.outcomes[self.plan.number(piece.point)] = result
             if self.beside:
-                self.optimised.proofs_beside += _proofs(result)
+                self.optimised.proofs_beside += proofs_of(result)
             else:
-                self.optimised.proofs += _proofs(result)
+                self.optimised.proofs += proofs_of(result)
         width = len(self.plan.workloads)
         return [_Done(trial, tuple(results[at * width : (at + 1) * width])) for at, trial in enumerate(trials)]
 
@@ -257,40 +203,3 @@ class Optimiser:
                     "internal error: a design is better than the bound of a set that holds it; please report it"
                 )
         return Finding(lower, upper)
-
-
-def _proofs(result: Any) -> int:
-    """How many layers were proven, or begun to be: not known from a machine that allows more."""
-    if isinstance(result, PointOutcome):
-        whole: Any = result.result or {}
-        return sum(bool(layer["search"]["steps"]) for layer in whole.get("layers", [whole] if whole else []))
-    return sum(bool(layer["steps"]) for layer in result["layers"])
-
-
-def of_grid(plan: Plan, outcomes: Mapping[int, PointOutcome]) -> Optimised:
-    """What the points of a grid say: of several seeds the least value and the largest bound."""
-    candidates = Candidates.of(plan, 1)
-    standing = Standing(plan.question.wanted(candidates.known))
-    optimised = Optimised(candidates, standing, dict(outcomes))
-    for number, outcome in outcomes.items():
-        row, workload = candidates.row(plan.point(number))
-        optimised.proofs += _proofs(outcome)
-        standing.searched[row] = True
-        lower, upper = interval(plan, outcome)
-        standing.lower[row, workload] = max(standing.lower[row, workload], lower)
-        standing.upper[row, workload] = min(standing.upper[row, workload], upper)
-    return optimised
-
-
-def interval(plan: Plan, outcome: PointOutcome) -> tuple[float, float]:
-    """What no mapping of a point that keeps all limits is below by the objective, and the best that is known.
-
-    Both are inf where there is proven to be none, and the second where none is known.
-    """
-    whole: Any = outcome.result
-    if outcome.none_keeps:
-        return inf, inf
-    if outcome.status != FOUND or whole is None:
-        return 0.0, inf
-    bound = whole.get("lower_bound") if outcome.least is None else outcome.least
-    return float(bound or 0.0), float(whole[OBJECTIVES[plan.question.objective].column]) if outcome.kept else inf

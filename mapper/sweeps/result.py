@@ -13,7 +13,7 @@ from ..problem import OBJECTIVES
 from ..report import Json, Printable, Rows, TextTable
 from .answer import Answer
 from .fronts import ALL, AXES, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
-from .optimise import Optimised, of_grid
+from .optimised import Optimised, of_grid
 from .plan import Plan, design_values
 from .proofs import bounds
 from .store import FAILED, FOUND, NOTHING_VALID, ORIGIN, PointOutcome, taken
@@ -136,7 +136,7 @@ class SweepResult(Printable):
     def title(self) -> str:
         """How many points there are, and what came of them."""
         if not self.plan.grid:
-            return f"{self.plan.name}: {self.answer.counts}"
+            return self.answer.title
         plan, counts = self.plan, [f"{self.count(FOUND):,} found"]
         counts += [f"{self.count(status):,} {status}" for status in (NOTHING_VALID, FAILED) if self.count(status)]
         taking = sum(map(taken, self.outcomes.values()))

@@ -21,7 +21,8 @@ from ..report.pictures import PICTURES, save_picture
 from ..runtime import csv_cell, in_order
 from .file import read_sweep
 from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
-from .optimise import OptimiseProgress, Optimiser
+from .optimise import Optimiser
+from .optimised import OptimiseProgress
 from .page import report_html
 from .pieces import PointPiece, search_point
 from .plan import Plan, Point

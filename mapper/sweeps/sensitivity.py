@@ -12,7 +12,7 @@ from ..model.figures import plain
 from ..problem import ROUNDING
 from ..report import Json, TextTable, gap_between
 from .neighbours import Neighbour, neighbour_row, neighbours_of
-from .optimise import Optimised
+from .optimised import Optimised
 from .plan import Plan
 from .proofs import gap_text
 from .store import FOUND

@@ -135,8 +135,18 @@ def optimising_faults(document: Document, designer: str, seeds: Sequence[int], o
     return faults
 
 
+IN_ORDER_OF = {"area_mm2": "area", "joules": "energy"}  # another unit of a measure
+
+
+def column_of(text: str) -> str | None:
+    """The column of a measure in whose order an expression has designs; None: of none, as far as is known."""
+    measure = AXES.get(IN_ORDER_OF.get(text, text))
+    return None if measure is None else measure.column
+
+
 def axes_of(written: SweepFile, objective: str) -> tuple[str, ...]:
     """The columns of the axes; of a frontier of expressions those that are next to them."""
-    if all(name in AXES for name in written.pareto):
-        return tuple(AXES[name].column for name in written.pareto)
+    columns = tuple(column for text in written.pareto if (column := column_of(text)))
+    if len(columns) == len(written.pareto):
+        return columns
     return AXES["area"].column, AXES[objective if objective in AXES else "edp"].column

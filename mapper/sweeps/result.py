@@ -12,7 +12,8 @@ from ..model.figures import RATES
 from ..problem import OBJECTIVES
 from ..report import Json, Printable, Rows, TextTable
 from .answer import Answer
-from .fronts import ALL, AXES, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
+from .asked import column_of
+from .fronts import ALL, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
 from .optimised import Optimised, of_grid
 from .plan import Plan, design_values
 from .proofs import bounds
@@ -58,8 +59,7 @@ class SweepResult(Printable):
         """Whether designs that were not searched are proven not to be on these frontiers: a grid leaves none out."""
         if self.plan.grid:
             return True
-        asked = [axis.text for axis in self.plan.question.axes]
-        columns = tuple(AXES[text].column for text in asked if text in AXES)
+        columns = tuple(column_of(axis.text) for axis in self.plan.question.axes)
         alone = len(self.plan.workloads) == len(self.plan.mapspaces) == 1
         return alone and columns == self.plan.axes and not (self.answer.open or self.plan.question.gap)
 

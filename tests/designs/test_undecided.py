@@ -123,6 +123,8 @@ def test_designs_that_were_not_searched_may_dominate_a_frontier_that_nobody_aske
 
     asked = {"designer": "branch-and-bound"}
     assert sure(asked) == sure({"designer": "grid"}) == {True}
+    assert sure(asked | {"pareto": ["area_mm2", "edp"]}) == {True}  # another unit of the same
+    assert sure(asked | {"pareto": ["area_mm2 * rows", "edp"]}) == {False}
     assert sure(asked | {"proofs": 2}) <= {False}
     assert sure(asked | {"gap": 0.3}) == {False}
     best_alone = {key: own for key, own in whole.items() if key != "pareto"} | {"minimize": "edp"}

@@ -13,7 +13,8 @@ from .standing import Score, Wanted
 def outdone(space: Space, wanted: Wanted) -> Bools:
     """Mark the candidates that others make needless by their figures alone: of equal ones all but one. # (candidate,)
 
-    With limits that are not of the objective none is marked: it may be the other that does not keep them.
+    With limits that are not of the objective none is marked: it may be the other that does not keep them. Nor is one
+    whose mapspace depends on the machine: the other may not have its mappings.
     """
     marked = np.zeros(len(wanted.possible), bool)
     if wanted.apart:
@@ -21,6 +22,8 @@ def outdone(space: Space, wanted: Wanted) -> Bools:
     scores = [score for question in wanted.questions for score in question]
     scores += [ceiling.score for ceiling in wanted.ceilings]
     for rows in space.by_mapspace(np.flatnonzero(wanted.possible)):
+        if space.by_machine[space.mapspace[rows[0]]]:
+            continue
         figures = _less_is_better(space, rows, scores, wanted)
         first = np.unique(unique_rows(figures)[1], return_index=True)[1]
         needed = first[frontier(figures[first])]

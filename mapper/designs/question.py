@@ -32,6 +32,8 @@ class Question:
         try:
             _ = [self._keeps(own) for own in known]
             for own in known:
+                if self.sensitivity and self.minimise and self.minimise.factor(own) <= 0:
+                    return f"a sensitivity is of what is above 0; minimised is {self.minimise.text!r}"
                 for expression in self._expressions:
                     if expression.factor(own) <= 0 and expression.powers != ALONE:
                         return f"what is minimised must be above 0: {expression.text!r}"

@@ -54,6 +54,7 @@ class Space:
     places: Floats  # along each parameter; of numbers above 0 the logarithm # (candidate, parameter)
     by_size: tuple[bool, ...]  # whether places along it are numbers in order # (parameter,)
     mapspace: Ints  # the number of its mapspace # (candidate,)
+    by_machine: Bools  # whether a larger machine may have fewer mappings in it # (mapspace,)
 
     def roots(self, rows: Ints) -> list[Ints]:
         """Divide candidates by kinds."""
@@ -65,7 +66,12 @@ class Space:
         return [own for own in every if len(own)]
 
     def covered(self, rows: Ints) -> Ints:
-        """List all candidates that the machine of a set holds for, others than its own among them."""
+        """List all candidates that what is proven of a set holds for, others than its own among them.
+
+        A set is searched with all mappings that any of its machines may have, a single one with its own.
+        """
+        if len(rows) == 1 and self.by_machine[self.mapspace[rows[0]]]:
+            return rows
         kind, number = self.kinds[self.kind[rows[0]]], self.kind[rows[0]]
         machine, every = kind.relaxed(self.row[rows]), np.flatnonzero(self.kind == number)
         own = kind.figures[self.row[every]]

@@ -106,6 +106,12 @@ class Standing:
         score, rows = self.wanted.minimise, np.flatnonzero(self.known)
         return None if score is None or not len(rows) else int(rows[score.of(self.upper, rows).argmin()])
 
+    @property
+    def comparable(self) -> bool:
+        """Whether the best known candidate has a value of which there are shares: above 0, and no overflow."""
+        score, row = self.wanted.minimise, self.best_row
+        return score is not None and row is not None and 0 < score.of(self.upper, np.array([row]))[0] < np.inf
+
     def best(self, scores: tuple[Score, ...]) -> Ints:
         """The known candidates that no other is better than, by the first score. # (candidate,)"""
         rows = np.flatnonzero(self.known)

@@ -13,7 +13,7 @@ from .lazy_batch import LazyBatch
 from .mapspace import Mapspace
 from .orders import LevelOrder, Order
 from .placement import inside_memories, sample_alike, sorted_placement
-from .presets import PRESETS, Preset, array_fill, perfect_rules, remainders
+from .presets import BY_MACHINE, PRESETS, Preset, array_fill, perfect_rules, remainders
 from .quotients import divisors
 from .sub_mapspace import sub_mapspace
 from .violations import violations
@@ -28,6 +28,7 @@ __all__ = [
     "Mapspace",
     "MapspaceTooLargeError",
     "Order",
+    "BY_MACHINE",
     "PRESETS",
     "Preset",
     "Rules",

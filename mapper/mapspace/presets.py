@@ -14,6 +14,7 @@ from .quotients import divisors
 
 Preset = Literal["pfm", "ruby", "ruby-s", "ruby-t", "auto"]
 PRESETS: tuple[Preset, ...] = get_args(Preset)
+BY_MACHINE: frozenset[str] = frozenset({"auto"})  # what they have depends on sizes: a larger machine may have fewer
 FILLED = 0.9  # of an axis or of the array: what is left over is not worth a larger mapspace
 HALF = 0.5  # of a capacity
 MOST_TILES = 2**20  # combinations of divisors; with more of them some come near any capacity

@@ -34,10 +34,14 @@ class Charges:
         """What one cycle costs whatever is done in it: leakage of all instances, used or not, where it is charged, and
         refresh of a DRAM that has it."""
         refresh_pj = 0.0 if arch.levels[0].dram is None else arch.levels[0].dram.refresh_pj_per_cycle
+        return self.leakage_pj_per_cycle(arch, table) + refresh_pj
+
+    def leakage_pj_per_cycle(self, arch: Architecture, table: EnergyTable) -> float:
+        """Leakage of all instances in one cycle, used or not, where it is charged."""
         if not self.leakage:
-            return refresh_pj
+            return 0.0
         figures = [level.leak_pj_per_cycle for level in table.levels] + [table.compute.leak_pj_per_cycle]
-        return sum((pj * arch.instances(level) for level, pj in enumerate(figures)), refresh_pj)
+        return float(sum(pj * arch.instances(level) for level, pj in enumerate(figures)))
 
     @property
     def interconnect_text(self) -> str:

@@ -123,9 +123,9 @@ def prove_sum(
 
 
 def _leaking(problem: Problem, slope: float) -> Problem:
-    """Return the problem with `slope` pJ more leakage per cycle, all of it at the MAC units."""
+    """Return the problem with `slope` pJ more leakage per cycle, all of it at the MAC units; a DRAM's refresh stays."""
     arch, table = problem.arch, problem.energies
-    leak = (problem.charges.leak_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
+    leak = (problem.charges.leakage_pj_per_cycle(arch, table) + slope) / arch.instances(len(arch.levels))
     levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in table.levels)
     energies = replace(table, levels=levels, compute=replace(table.compute, leak_pj_per_cycle=leak))
     return replace(problem, energies=energies, charges=replace(problem.charges, leakage=True))

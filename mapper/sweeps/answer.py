@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import override
 
 import numpy as np
@@ -72,13 +73,14 @@ class Answer(Printable):
     @cached_property
     def sensitivity(self) -> tuple[SensitivityRow, ...]:
         """The designs beside the best one; none where they were not asked for, or there is no best."""
-        asked = self.plan.question.sensitivity and self.row is not None
+        asked = self.plan.question.sensitivity and self.row is not None and self.best[0] < inf
         return sensitivity(self.optimised, self.row) if asked and self.row is not None else ()
 
     @cached_property
     def cheapest_change(self) -> CheapestChange | None:
-        """The cheapest change by which the best would be better by far; None where it was not asked for."""
-        if not self.plan.question.sensitivity or self.row is None:
+        """The cheapest change by which the best would be better by far; None where it was not asked for, or the value
+        of the best has no share."""
+        if not self.plan.question.sensitivity or self.row is None or not self.standing.comparable:
             return None
         return cheapest_change(self.optimised.candidates, self.standing, self.row)
 
@@ -182,8 +184,10 @@ class Answer(Printable):
 
     def _best_line(self, score: Score) -> str:
         if self.row is None:
-            proven = "; proven: no design keeps them" if self.standing.excluded.all() else ""
-            return f"best  no design found that keeps all limits{proven}"
+            limited = bool(self.plan.question.limits)
+            none = "; proven: no design keeps them" if limited else "; proven: no design has a mapping"
+            limits = " that keeps all limits" if limited else ""
+            return f"best  no design found{limits}{none if self.standing.excluded.all() else ''}"
         value, bound = self.best
         own_values = self.optimised.candidates.described(self.row).values
         values = (
@@ -192,7 +196,7 @@ class Answer(Printable):
         )
         figure = f"{score.text} {five_digits(value)}{score.unit and f' {score.unit}'}"
         space = f", {self.optimised.candidates.place(self.row)[1]}" if len(self.plan.mapspaces) > 1 else ""
-        return f"best  {figure}, {gap_text(gap_between(value, bound))}: {values}{space}"
+        return f"best  {figure}, {_proof(gap_between(value, bound))}: {values}{space}"
 
     def _table(self) -> TextTable:
         columns, axes = parameter_columns(self.plan), self.standing.wanted.axes
@@ -211,9 +215,14 @@ class Answer(Printable):
             assert isinstance(values, dict)
             assert isinstance(gap, float)
             figures = [five_digits(values[axis.text]) for axis in axes]
-            rows.append([str(point["design"]), *cells, str(point["mapspace"]), *figures, gap_text(gap)])
+            rows.append([str(point["design"]), *cells, str(point["mapspace"]), *figures, _proof(gap)])
         left = (len(columns) + 1, len(head) - 1)
         what = f"{self.open:,} designs may still change it"
         if not self.open:
             what = f"proven within {self.plan.question.gap:.2%}" if self.plan.question.gap else "certified"
         return TextTable(head, rows, left, f"frontier of {len(rows)}, {what}")
+
+
+def _proof(gap: float) -> str:
+    """Say what is proven; with a gap of 1 nothing is."""
+    return gap_text(gap if gap < 1 else None)

@@ -17,6 +17,7 @@ from ..designs import ExpressionError, Kind, Known, Score, Space, Values, figure
 from ..exploration import load
 from ..exploration.transforms import transformed
 from ..mapping import Floats, Ints
+from ..mapspace import BY_MACHINE
 from ..problem import digest
 from ..runtime import in_order
 from .inputs import machine_of
@@ -151,7 +152,9 @@ class Candidates:
         width = len(self.plan.mapspaces)
         places: Floats = np.array([[*own.places, space] for own in self.designs for space in range(width)], np.float64)
         by_size = (*(group.by_size for group in self.plan.groups), False)
-        return Space(tuple(made), number, row, places, by_size, np.tile(np.arange(width), len(self.designs)))
+        by_machine = np.array([name.partition("+")[0] in BY_MACHINE for name in self.plan.mapspaces])
+        mapspaces = np.tile(np.arange(width), len(self.designs))
+        return Space(tuple(made), number, row, places, by_size, mapspaces, by_machine)
 
     def _kind(self, rows: Ints) -> Kind:
         machine, table, _ = machine_of(self.plan, self.place(int(rows[0]))[0])

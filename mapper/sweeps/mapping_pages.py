@@ -20,6 +20,7 @@ from .tables import Place, design_label
 from .transfer import mappings_of, study_of
 
 FOLDER = "mappings"
+GENERATOR, HEAD = '<meta name="generator" content="ruby-map">', 500  # stands in the first characters of each page
 # what is written below it, so that pages that earlier runs wrote can be told from files of the user
 OWN_FILE = re.compile(r"design_\d+_[\w+-]+_\d+(\.html|/index\.html|/\d+/mapping\.html)")
 
@@ -139,7 +140,9 @@ def remove_other_pages(pages: MappingPages, folder: Path) -> None:
     for path in sorted(folder.rglob("*.html")):
         own = path.relative_to(folder)
         if OWN_FILE.fullmatch(own.as_posix()) and own.as_posix() not in pages.files:
-            with suppress(OSError):
+            with suppress(OSError, UnicodeDecodeError):
+                if GENERATOR not in path.read_text(encoding="utf-8")[:HEAD]:
+                    continue  # a file of the user of such a name
                 path.unlink()
                 for parent in own.parents:
                     (folder / parent).rmdir()  # not where it holds more

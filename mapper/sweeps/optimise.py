@@ -92,7 +92,7 @@ class Optimiser:
             before = best
             rows = (neighbour_row(candidates, best, own) for own in neighbours_of(self.plan, candidates.place(best)[0]))
             self._search({row for row in rows if row is not None and self._can_be_searched(row)})
-            if standing.best_row == best:
+            if standing.best_row == best and standing.comparable:
                 self._pursue(cheaper(candidates, standing, best))
 
     def _can_be_searched(self, row: int) -> bool:

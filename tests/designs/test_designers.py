@@ -79,3 +79,35 @@ def test_a_designer_says_what_is_not_installed(folder, monkeypatch):
         InputError, match=r"designer: needs optuna, which is not installed: pip install 'ruby-map\[optuna\]'"
     ):
         sweep(in_folder(folder, SPACE | {"designer": "optuna"}))
+
+
+AUTO = """
+name: a
+variables: {words: 22}
+levels:
+  - {name: DRAM, class: DRAM, width_bits: 16, word_bits: 16}
+  - name: GLB
+    class: regfile
+    capacity_words: words
+    keep: [Inputs, Weights, Outputs]
+    energy: {read_pj: 2, write_pj: 2, area_um2: 100}
+compute: {name: MAC, class: intmac, word_bits: 16}
+"""
+
+
+@pytest.mark.parametrize("designer", SEARCHING)
+@pytest.mark.parametrize("asked", [{"minimize": "energy"}, {"pareto": ["words", "energy"]}])
+def test_a_mapspace_that_depends_on_the_machine_makes_no_design_needless(tmp_path, designer, asked):
+    """A larger memory may leave `auto` fewer mappings: that of 20 words has remainders here, that of 40 has none."""
+    (tmp_path / "a.yaml").write_text(AUTO)
+    (tmp_path / "mm.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 11, N: 11, K: 11}\n")
+    whole = {"architecture": str(tmp_path / "a.yaml"), "workloads": [str(tmp_path / "mm.yaml")], "mapspaces": ["auto"],
+             "parameters": {"words": [20, 30, 40]}, "search": {"strategy": "optimal"}, "transfer": False}  # fmt: skip
+    grid = sweep(whole | {"objective": "energy"})
+    values = [outcome.result["energy_pj"] for outcome in grid.outcomes.values()]
+    assert values[0] < values[2]
+    answer = sweep(whole | asked | {"designer": designer}).answer.json()
+    if "minimize" in asked:
+        assert answer["best"]["value"] == pytest.approx(min(values), rel=1e-9)
+    else:
+        assert [point["values"]["energy"] for point in answer["frontier"]][-1] == pytest.approx(min(values), rel=1e-9)

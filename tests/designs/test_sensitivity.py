@@ -318,3 +318,19 @@ def test_a_frontier_alone_has_no_sensitivity(folder):
     frontier = {"pareto": ["area", "edp"], "designer": "branch-and-bound", "sensitivity": True}
     with pytest.raises(InputError, match="sensitivity: is about the best design"):
         sweep(in_folder(folder, SMALL) | frontier)
+
+
+def test_what_has_no_shares_has_no_sensitivity(folder):
+    """A tenth less than a value below 0 is more; of an overflow nothing is less."""
+    whole = in_folder(folder, SMALL) | ASKED
+    for text in ("-area", "rows - 9", "area * 0"):
+        with pytest.raises(InputError, match="a sensitivity is of what is above 0"):
+            sweep(whole | {"minimize": text})
+        assert sweep(whole | {"minimize": text, "sensitivity": False}).answer.row is not None
+    answer = sweep(whole | {"minimize": "edp ** 200"}).answer.json()
+    assert (answer["sensitivity"], answer["cheapest_change"]) == ([], None)
+
+
+def test_without_limits_none_is_spoken_of(folder):
+    """Where nothing was searched."""
+    assert "best  no design found\n" in f"{sweep(in_folder(folder, SMALL) | ASKED | {'proofs': 0})}\n"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 from ruby_map.arch import load_arch
+from ruby_map.arch.dram import Dram
 from ruby_map.energy import energy_table
 from ruby_map.mapper import NetworkResult, SearchOptions, explore, result_json
 from ruby_map.mapper.bounds.sums import LayerBounds, LeastSum, best_choice, edp_bound
@@ -124,6 +125,9 @@ def test_slopes_that_are_nearly_equal_cost_no_accuracy():
 def networks(draw):
     """A study of two or three layers, each small enough to visit every mapping, on one machine."""
     arch = draw(st.one_of(small_machines(), constrained_machines()))
+    if draw(st.integers(0, 3)) == 0:  # which is charged by the cycle, as leakage is, but not with it
+        dram = Dram(burst_bits=32, refresh_pj_per_cycle=draw(st.sampled_from([0.25, 5.0])))
+        arch = replace(arch, levels=(replace(arch.levels[0], dram=dram), *arch.levels[1:]))
     layers = draw(st.lists(st.one_of(matmuls(5), convolutions(4, two_windows=False)), min_size=2, max_size=3))
     layers = tuple(replace(layer, name=f"layer{i}") for i, layer in enumerate(layers))
     options = replace(PROVING, seed=draw(st.integers(0, 9)), strategy=draw(st.sampled_from(["optimal", "auto"])))

@@ -254,7 +254,7 @@ class _Check:
 
     def _leaking(self, slope: float) -> EnergyTable:
         """The energies where the MAC units leak what all of the machine does, if that is counted, and the slope."""
-        leak = (self.costs.leak_pj_per_cycle(self.arch, self.table) + slope) / self.arch.instances(
+        leak = (self.costs.leakage_pj_per_cycle(self.arch, self.table) + slope) / self.arch.instances(
             len(self.arch.levels)
         )
         levels = tuple(replace(level, leak_pj_per_cycle=0.0) for level in self.table.levels)

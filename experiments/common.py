@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ruby_map.mapper.report.pictures import LINES, MARKERS, PALETTE
+from ruby_map.workloads import Workload
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,6 +127,11 @@ def markdown(columns: Mapping[str, Callable[[Result], str]], rows: Sequence[Resu
     lines = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     lines += [f"| {' | '.join(text(row) for text in columns.values())} |" for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def stride_of(layer: Workload) -> int:
+    """The stride of the rows of a convolution."""
+    return next(t.coef for tensor in layer.tensors for rank in tensor.ranks for t in rank if t.dim == "P" and rank[1:])
 
 
 def tell(text: str) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import arguments, recorded, save, tell
+from common import arguments, recorded, save, stride_of, tell
 from ruby_map.arch import Architecture, load_arch
 from ruby_map.mapper import Result, SearchOptions, evaluate, explore
 from ruby_map.mapper.exploration.transforms import transformed
@@ -142,10 +142,6 @@ def computed(array: Rtl, problem: Product) -> int:
     cycles, product = array.product(weights, inputs)
     assert (product == weights @ inputs).all(), f"{problem.name}: not what NumPy computes"
     return cycles
-
-
-def stride_of(layer: Workload) -> int:
-    return next(t.coef for tensor in layer.tensors for rank in tensor.ranks for t in rank if t.dim == "P" and rank[1:])
 
 
 def weight_stationary(arch: Architecture, product: Product) -> tuple[int, int]:

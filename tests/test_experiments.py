@@ -314,6 +314,73 @@ def test_recorded_silicon(monkeypatch):
     assert np.median(np.abs(np.array(held_out) - 1)) < 0.03
 
 
+def test_recorded_dosa(monkeypatch):
+    """By DOSA's formula no network costs more than DOSA's; all is proven by our counts; the page has the figures."""
+    monkeypatch.syspath_prepend(FOLDER)
+    found, page, script = recorded("dosa"), (FOLDER.parent / "docs" / "codesign.md").read_text(), dosa_script()
+    rows = found["networks"]
+    assert script.markdown(script.TABLE, rows) in page
+    assert [row["network"] for row in rows] == list(script.PUBLISHED)
+    for row in [*rows, *found["best"]]:
+        assert row["optimal"], row["network"]
+        assert row["gap"] <= 1e-9
+        assert row["lower_bound"] == pytest.approx(row["ours"]["counts"]["edp"])
+        assert all(0.86 < ratio <= 1 + 1e-9 for ratio in row["ratio"].values())
+        assert row["dosa"]["least_hardware"] == row["dosa_hardware"]  # the published sizes
+        assert row["dosa"]["formula"]["edp"] == pytest.approx(row["timeloop"]["edp"], rel=5e-4)
+    (swept,), (best,) = found["sweeps"], found["best"]
+    assert script.said(swept) in page
+    assert swept["designs"]["open"] == 0
+    assert swept["best"]["gap"] <= 1e-9
+    assert best["ours"]["counts"]["edp"] == pytest.approx(swept["best"]["value"])
+    assert all(own["bound"] >= swept["best"]["value"] * (1 - 1e-9) for own in swept["grid"])
+    least = [best[whose]["formula_on_least"]["edp"] for whose in ("ours", "dosa")]
+    for figure in least:
+        assert f"{figure / 1e6:.4e}".replace("e+0", "e") in page
+    assert f"{1 - least[0] / least[1]:.2%}".replace("%", " % less") in page
+
+
+def dosa_script():
+    """The script, whose folder of files has its name."""
+    script = importlib.import_module("dosa")
+    assert script.__file__ == str(FOLDER / "dosa.py")
+    return script
+
+
+def test_dosas_formula(monkeypatch):
+    """Timeloop's cycles within a hundredth of a percent in all mappings of DOSA."""
+    monkeypatch.syspath_prepend(FOLDER)
+    tables, gemmini, formula = (importlib.import_module(f"chips.{name}") for name in ("tables", "gemmini", "dosa"))
+    lines = tables.lines_of(gemmini.SETS["designs"])
+    for line in lines:
+        nest = formula.Nest(gemmini.loops_of(line["mapping"]), int(line["stride"]))
+        _, cycles = formula.costs(nest, formula.Hardware(16, 128, 32))
+        assert cycles == pytest.approx(float(line["timeloop"]), rel=1e-4)
+    assert len(lines) == 222
+
+
+# loops, stride, hardware, uJ by Timeloop: ucb-bar/dosa a7a3239, firesim_test_data/analytical.csv and timeloop_dataset
+WINDOWS = {
+    "slides": ("P7 Q14 - L2[WI] N1 K16X - L1[O] K4 S7 R7 Q2 P4 C3X - L0[W] Q4 P4", 2, (16, 127, 32), 423.604),
+    "is widened": ("S3 K8 R3 - L2[WI] N1 K16X - L1[O] K4 C32 Q7 P7 C16X - L0[W] N1", 2, (16, 127, 32), 694.361),
+    "of a row": ("Q4 K8 P56 R3 - L2[WI] N1 K8X - L1[O] K2 S3 C2 Q14 C2X - L0[W] N1", 1, (32, 2, 16), 224.585274),
+    "of as many rows as the filter": (
+        "Q7 K32 P7 R2 - L2[WI] N1 K8X - L1[O] S2 C64 Q2 C4X - L0[W] P2", 1, (16, 8, 2), 1681.988807,
+    ),
+    "of more": ("K8 Q28 C2 P2 R3 - L2[WI] N1 K16X - L1[O] K2 S3 C4 P14 - L0[W] N1", 2, (32, 2, 16), 270.229891),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_dosas_formula_where_loops_of_dram_cut_a_window(name, monkeypatch):
+    """Timeloop's energy, within two thousandths."""
+    monkeypatch.syspath_prepend(FOLDER)
+    gemmini, formula = (importlib.import_module(f"chips.{name}") for name in ("gemmini", "dosa"))
+    loops, stride, sizes, energy = WINDOWS[name]
+    nest = formula.Nest(gemmini.loops_of(f"L3[WIO] {loops}"), stride)
+    assert formula.costs(nest, formula.Hardware(*sizes))[0] / 1e6 == pytest.approx(energy, rel=2e-3)
+
+
 def test_timeloops_cycles_of_dosas_mappings(monkeypatch):
     """By its rules: nine of ten to the cycle, others within two hundredths; every level shares its bandwidth."""
     monkeypatch.syspath_prepend(FOLDER)

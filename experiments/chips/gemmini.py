@@ -5,7 +5,7 @@ elements, which a larger array ran or 16 x 16 one after another; here such a map
 for. Cycles are fitted to what a mapping does (docs/calibration.md), to one half of the layers, and judged on the other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -58,9 +58,16 @@ def layer_of(line: Line) -> Workload:
 
 def counted(line: Line) -> Mapped:
     """Count and cost a mapping."""
-    levels, layer = loops_of(line["mapping"]), layer_of(line)
-    spread = [bound for loops in levels.values() for _, bound, spatial in loops if spatial]
-    (arch, energies), dims = machine(max([16, *spread])), layer.dims
+    loops = loops_of(line["mapping"])
+    spread = [bound for level in loops.values() for _, bound, spatial in level if spatial]
+    arch, energies = machine(max([16, *spread]))
+    batch = batch_of(arch, layer_of(line), loops)
+    return Mapped(batch, evaluate_batch(batch, energies))
+
+
+def batch_of(arch: Architecture, layer: Workload, levels: Mapping[int, Sequence[Loop]]) -> MappingBatch:
+    """Make loops of DOSA a batch of one mapping on a machine with its four levels."""
+    dims = layer.dims
     factors = np.ones((1, len(arch.slots), len(dims)), np.int64)
     order = np.empty((1, len(arch.levels), len(dims)), np.int8)
     for level, loops in levels.items():
@@ -71,8 +78,7 @@ def counted(line: Line) -> Mapped:
         first = [dims.index(dim) for dim, bound, spatial in loops if bound > 1 and not spatial]
         order[0, number] = [*first, *(d for d in range(len(dims)) if d not in first)]
     keep = np.array([[[tensor.name not in own.bypass for tensor in layer.tensors] for own in arch.levels]])
-    batch = MappingBatch.of(arch, layer, factors, order, keep)
-    return Mapped(batch, evaluate_batch(batch, energies))
+    return MappingBatch.of(arch, layer, factors, order, keep)
 
 
 def sample(line: Line) -> Sample:

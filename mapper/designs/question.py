@@ -1,7 +1,7 @@
 """What is asked of a design space: what to minimise, which limits to keep, which frontier to draw."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 import numpy as np
@@ -26,20 +26,32 @@ class Question:
     width: int = 1  # sets of designs that are taken up at a time
     explicit: bool = False  # asked for by the user: the best, or within limits
     sensitivity: bool = False  # designs beside the best are asked about, too
+    places: Mapping[str, str] = field(default_factory=dict)  # by the text of an expression or limit, for messages
 
-    def faults_of(self, known: Sequence[Known]) -> str:
-        """Say why a design cannot be judged. # known: (workload,)"""
-        try:
-            _ = [self._keeps(own) for own in known]
-            for own in known:
-                if self.sensitivity and self.minimise and self.minimise.factor(own) <= 0:
-                    return f"a sensitivity is of what is above 0; minimised is {self.minimise.text!r}"
-                for expression in self._expressions:
-                    if expression.factor(own) <= 0 and expression.powers != ALONE:
-                        return f"what is minimised must be above 0: {expression.text!r}"
-                _ = [limit.factor(own) for limit in self.limits if not limit.alone]
-        except ValueError as error:
-            return str(error)
+    def faults_of(self, known: Sequence[Known]) -> list[str]:
+        """Say why a design cannot be judged, each with where that is asked. # known: (workload,)"""
+        asked: tuple[Expression | Constraint, ...] = (*self._expressions, *self.limits)
+        rules = dict[str, None]()
+        for own in asked:
+            for facts in known:
+                try:
+                    rule = self._misfit(own, facts)
+                except ValueError as error:
+                    rule = str(error)
+                if rule:
+                    rules[": ".join(part for part in (self.places.get(own.text), rule) if part)] = None
+        return list(rules)
+
+    def _misfit(self, own: Expression | Constraint, known: Known) -> str:
+        """Say what is wrong with an expression or a limit of a design. Raises ValueError that says it."""
+        if isinstance(own, Constraint):
+            _ = own.holds(known) if own.alone else own.factor(known)
+            return ""
+        factor = own.factor(known)
+        if factor <= 0 and self.sensitivity and own is self.minimise:
+            return f"a sensitivity is of what is above 0; minimised is {own.text!r}"
+        if factor <= 0 and own.powers != ALONE:
+            return f"what is minimised must be above 0: {own.text!r}"
         return ""
 
     @property

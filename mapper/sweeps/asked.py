@@ -51,7 +51,13 @@ def read_question(
         asked.side_by_side,
         limits_given or asked.sensitivity,
         asked.sensitivity,
+        {own.text: _place(document, at) for at, own in (expressions | limits).items()},
     )
+
+
+def _place(document: Document, at: Keys) -> str:
+    """Where something stands in the file, as faults say it."""
+    return str(document.fault(at, "")).removesuffix(": ")
 
 
 def _keys(document: Document) -> Collection[str]:

@@ -110,13 +110,17 @@ class Candidates:
         """Describe every design. Raises InputError where none can be made, or none be judged by what is asked."""
         candidates = cls.of(plan, jobs)
         if not any(candidates.known):
-            messages = dict.fromkeys(candidates.why_not(row) for row in range(len(candidates)))
-            raise InputError(Fault(plan.name, None, "", message) for message in islice(messages, MOST_TOLD))
+            messages = dict.fromkeys(rule for own in candidates.designs for rule in candidates.rules_against(own))
+            raise InputError(Fault("", None, "", message) for message in islice(messages, MOST_TOLD))
         return candidates
 
     def why_not(self, row: int) -> str:
         """Why a candidate cannot be made or judged; empty: it can."""
-        return self.described(row).message or self.plan.question.faults_of(self._facts(self.described(row)))
+        return "; ".join(self.rules_against(self.described(row)))
+
+    def rules_against(self, own: _Described) -> list[str]:
+        """Why a design cannot be made, or not be judged."""
+        return [own.message] if own.message else self.plan.question.faults_of(self._facts(own))
 
     def _facts(self, own: _Described) -> list[Known]:
         """What is known of a design on each workload."""

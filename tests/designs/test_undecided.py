@@ -130,3 +130,20 @@ def test_designs_that_were_not_searched_may_dominate_a_frontier_that_nobody_aske
     best_alone = {key: own for key, own in whole.items() if key != "pareto"} | {"minimize": "edp"}
     (front,) = sweep(best_alone).pareto_json()["workloads"].values()
     assert all(point["may_be_dominated"] for own in front["fronts"].values() for point in own["points"])
+
+
+def test_what_cannot_be_judged_is_named_with_its_line(folder, tmp_path):
+    """All of it at once, where no design can; beside the answer, where one can."""
+    asked = in_folder(folder, FEW) | {"minimize": "edp * 0", "subject_to": ["rows <= 4", "tokens_per_s >= 3"]}
+    path = tmp_path / "asked.yaml"
+    path.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in asked.items()))
+    line = list(asked).index("minimize") + 1
+    done = CliRunner().invoke(main, [str(path)])
+    assert done.exit_code == 2
+    assert f"{path}:{line}: minimize: what is minimised must be above 0: 'edp * 0'" in done.stderr
+    assert f"{path}:{line + 1}: subject_to[1]: tokens_per_s is not known" in done.stderr
+    some = asked | {"minimize": "edp", "subject_to": ["1 / (rows - 2) <= 9"]}
+    path.write_text("\n".join(f"{key}: {json.dumps(value)}" for key, value in some.items()))
+    done = CliRunner().invoke(main, [str(path)])
+    assert done.exit_code == 3
+    assert f"{path}:{line + 1}: subject_to[0]: division by zero" in done.stderr

@@ -169,10 +169,18 @@ def test_without_pandas_the_extra_is_named(layer, monkeypatch):
         layer.to_pandas()
 
 
-def test_every_picture_is_drawn_and_shows_itself(layer, network, swept):
+@pytest.fixture(scope="module")
+def best():
+    """The best of three designs, and what is beside it."""
+    space = {"architecture": "linear_5", "parameters": {"pes": [2, 3, 5]}, "workloads": ["rank1_100"]}
+    return sweep(space | {"minimize": "edp", "sensitivity": True})
+
+
+def test_every_picture_is_drawn_and_shows_itself(layer, network, swept, best):
     """By name; a notebook gets a PNG."""
-    for result in (layer, network, swept):
-        for what in [name for name in show._RENDERERS[type(result)] if (result, name) != (network, "front")]:
+    without = (network, "front"), (swept, "tornado")
+    for result in (layer, network, swept, best):
+        for what in [name for name in show._RENDERERS[type(result)] if (result, name) not in without]:
             picture = result.plot(what)
             assert picture._repr_png_().startswith(b"\x89PNG")
             assert all(axes.get_xlabel() or axes.get_ylabel() for axes in picture.axes), what

@@ -3,8 +3,11 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
+
+import pytest
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
 # the middle of a node, in the window
@@ -92,3 +95,18 @@ class Page:
         self.process.wait(30)
         os.close(self.write)
         os.close(self.read)
+
+
+def opened_browser(tmp_path_factory):
+    """Yield a page of a browser, for a fixture; without a browser its tests are skipped."""
+    if BROWSER is None:
+        pytest.skip("no chromium or chrome is installed")
+    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
+    yield page
+    page.close()
+
+
+def data_of(path):
+    """The data in a page."""
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
+    return json.loads(text)

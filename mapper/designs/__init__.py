@@ -3,12 +3,13 @@
 from .designer import Designer, Finding, Settings, Trial, note
 from .expressions import ExpressionError, Values, computed, numbers
 from .linked import LinkedParameters
+from .outdone import outdone
 from .parameters import fields, with_values
 from .question import Question, objective_asked, unsuited
 from .relaxed import figures, kind_of
 from .results import RESULTS, Constraint, Expression, Known
 from .space import Kind, Space
-from .standing import Ceiling, Score, Standing
+from .standing import Score, Standing
 from .table import DEFAULT, DESIGNERS, GRID
 from .values import read_groups
 
@@ -16,7 +17,6 @@ __all__ = [
     "DEFAULT",
     "DESIGNERS",
     "GRID",
-    "Ceiling",
     "Constraint",
     "Designer",
     "ExpressionError",
@@ -40,6 +40,7 @@ __all__ = [
     "note",
     "numbers",
     "objective_asked",
+    "outdone",
     "read_groups",
     "unsuited",
     "with_values",

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..mapping import Floats, Ints
 from .designer import Finding, Settings, Trial, note
-from .outdone import outdone
 from .space import Space
 from .standing import Standing
 
@@ -30,7 +29,6 @@ class BranchAndBound:
 
     def __init__(self, space: Space, standing: Standing, settings: Settings) -> None:
         self.space, self.standing, self.width = space, standing, settings.width
-        standing.outdone = outdone(space, standing.wanted)
         rows = np.flatnonzero(~standing.excluded & ~standing.searched)
         self.nodes = [_Node(own, None) for own in space.roots(rows)]
         self.asked: dict[int, _Node] = {}

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..mapping import Ints
 from .designer import Finding, Settings, Trial, note
-from .outdone import outdone
 from .space import Space
 from .standing import Score, Standing
 
@@ -26,7 +25,6 @@ class RandomOrder:
 
     def __init__(self, space: Space, standing: Standing, settings: Settings) -> None:
         self.space, self.standing, self.width = space, standing, settings.width
-        standing.outdone = outdone(space, standing.wanted)
         self.order: Ints = np.random.default_rng(settings.seed).permutation(len(space.kind))
         self.trials = settings.first
 
@@ -50,7 +48,6 @@ class Optuna:
         import optuna  # takes half a second
 
         self.space, self.standing, self.width = space, standing, settings.width
-        standing.outdone = outdone(space, standing.wanted)
         every = (score for question in standing.wanted.questions for score in question)
         self.scores = list({score.text: score for score in every}.values())
         optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -71,10 +71,10 @@ class Standing:
         self.searched: Bools = np.zeros(len(wanted.possible), bool) if own is None else own.searched
         self.outdone: Bools = np.zeros(len(wanted.possible), bool)  # another is as good, whatever its mappings are
 
-    def asked(self, minimise: Score, below: Ceiling, possible: Bools) -> "Standing":
-        """The same bounds and values, of which the least of another score is wanted where one has a ceiling."""
+    def asked(self, minimise: Score, score: Score, most: float, possible: Bools) -> "Standing":
+        """The same bounds and values, of which the least of `minimise` is wanted where `score` is at most so much."""
         own = self.wanted
-        wanted = Wanted(minimise, (), possible, own.most, apart=own.apart, ceilings=(below,))
+        wanted = Wanted(minimise, (), possible, own.most, apart=own.apart, ceilings=(Ceiling(score, most),))
         return Standing(wanted, self)
 
     def raise_lower(self, rows: Ints, objective: Sequence[float]) -> None:

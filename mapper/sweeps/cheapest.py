@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..designs import Ceiling, Standing
+from ..designs import Standing, outdone
 from ..model.figures import plain
 from ..report import Json, gap_between
 from .candidates import Candidates
@@ -24,8 +24,10 @@ def cheaper(candidates: Candidates, standing: Standing, best: int) -> Standing:
     score = standing.wanted.minimise
     assert score is not None, "something is minimised"
     made = np.array([own is not None for own in candidates.known], bool)
-    ceiling = Ceiling(score, (1 - BETTER) * float(score.of(standing.upper, np.array([best]))[0]))
-    return standing.asked(candidates.area, ceiling, made)
+    most = (1 - BETTER) * float(score.of(standing.upper, np.array([best]))[0])
+    asked = standing.asked(candidates.area, score, most, made)
+    asked.outdone = outdone(candidates.space, asked.wanted)
+    return asked
 
 
 @dataclass(frozen=True)

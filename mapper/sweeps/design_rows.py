@@ -41,7 +41,7 @@ def _rows(answer: Answer) -> Iterator[Json]:
         made = candidates.known[row] is not None
         yield {
             "design": design,
-            **{name: _cell(value) for name, value in shown_values(candidates.plan, own.values).items()},
+            **shown_values(candidates.plan, own.values),
             "mapspace": mapspace,
             "area_mm2": plain(own.area_um2 * 1e-6) if made else None,
             **{text: _finite(values[text][row]) if made else None for text in values},
@@ -62,7 +62,3 @@ def _states(answer: Answer) -> list[str]:
 
 def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
-
-
-def _cell(value: object) -> int | float | str:
-    return value if isinstance(value, int | float) else str(value)

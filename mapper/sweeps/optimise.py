@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note
+from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note, outdone
 from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import ROUNDING
@@ -43,6 +43,7 @@ class Optimiser:
         candidates = Candidates.judged(plan, jobs)
         wanted = plan.question.wanted(candidates.known)
         self.standing = Standing(replace(wanted, apart=wanted.apart or apart))
+        self.standing.outdone = outdone(candidates.space, self.standing.wanted)
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}
         self.kept, self.kept_sets = store.done(), store.bounds()

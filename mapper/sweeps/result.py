@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from statistics import median
-from typing import override
+from typing import Self, override
 
 from ..designs import Values
 from ..model.figures import RATES
@@ -29,6 +29,12 @@ class SweepResult(Printable):
     outcomes: Mapping[int, PointOutcome]  # by the point's number; an interrupted sweep lacks some
     interrupted: bool = False
     optimised: Optimised | None = None  # what a designer found, where it was not a grid
+
+    @classmethod
+    def of(cls, optimised: Optimised) -> Self:
+        """What a designer found."""
+        outcomes = dict(sorted(optimised.outcomes.items()))
+        return cls(optimised.candidates.plan, outcomes, optimised.interrupted, optimised)
 
     def count(self, status: str) -> int:
         """How many points ended so."""

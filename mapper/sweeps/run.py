@@ -143,8 +143,7 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
 
 def _optimised(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
     with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
-        optimised = Optimiser(plan, store, jobs, progress).run()
-    return SweepResult(plan, dict(sorted(optimised.outcomes.items())), optimised.interrupted, optimised)
+        return SweepResult.of(Optimiser(plan, store, jobs, progress).run())
 
 
 def _stored(store: Store, keys: list[str]) -> dict[int, PointOutcome]:

@@ -147,5 +147,4 @@ class DesignStudy:
     @property
     def result(self) -> SweepResult:
         """The sweep so far: what was searched here."""
-        optimised = self._optimiser.optimised
-        return SweepResult(self.plan, dict(sorted(optimised.outcomes.items())), optimised.interrupted, optimised)
+        return SweepResult.of(self._optimiser.optimised)

@@ -99,7 +99,7 @@ def short_value(plan: Plan, name: str, value: object) -> str:
     return _keys_text(differing) or "this level"
 
 
-def shown_values(plan: Plan, values: Values) -> dict[str, object]:
+def shown_values(plan: Plan, values: Values) -> dict[str, int | float | str]:
     """The values of a design as a page shows them: numbers as they are, all others as text."""
     return {name: value if isinstance(value, int | float) and not isinstance(value, bool)
             else short_value(plan, name, value) for name, value in values.items()}  # fmt: skip

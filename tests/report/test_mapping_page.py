@@ -18,7 +18,7 @@ from ruby_map.mapper.problem import Problem
 from ruby_map.mapper.report.mapping_page import mapping_html
 from ruby_map.workloads import Workload, load_workload
 
-from ..browser import BROWSER, MIDDLE, Page
+from ..browser import MIDDLE, opened_browser
 from ..conftest import DEEP
 from ..strategies import mappings, plain
 
@@ -33,11 +33,7 @@ FOUR = {
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    if BROWSER is None:
-        pytest.skip("no chromium or chrome is installed")
-    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
-    yield page
-    page.close()
+    yield from opened_browser(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,5 @@
 """Pages of the mappings of points beside report.html: which there are, what they show, how many files."""
 
-import json
 import re
 from dataclasses import replace
 
@@ -9,6 +8,8 @@ from ruby_map.mapper import sweep
 from ruby_map.mapper.sweeps import mapping_pages
 from ruby_map.mapper.sweeps.run import write_outputs
 from ruby_map.workloads import Fault, InputError
+
+from ..browser import data_of
 
 SWEEP = """
 name: pages
@@ -28,11 +29,6 @@ def swept(tmp_path_factory):
     (folder / "net.yaml").write_text("layers: [{layer: rank1_100, count: 2}, {layer: matmul_100, count: 1}]\n")
     (folder / "sweep.yaml").write_text(SWEEP)
     return sweep(folder / "sweep.yaml", folder / "out"), folder
-
-
-def data_of(path):
-    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
-    return json.loads(text)
 
 
 def test_every_point_has_a_page_with_the_figures_of_its_best_seed(swept):

@@ -4,7 +4,7 @@ import pytest
 from ruby_map.mapper import sweep
 from ruby_map.mapper.sweeps.unsearched import unsearched_json
 
-from ..browser import BROWSER, MIDDLE, Page
+from ..browser import MIDDLE, opened_browser
 
 HOSTILE = "</script><img onerror=document.title=1 src=x>.yaml"
 SWEEP = f"""
@@ -33,11 +33,7 @@ TABLE = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.c
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    if BROWSER is None:
-        pytest.skip("no chromium or chrome is installed")
-    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
-    yield page
-    page.close()
+    yield from opened_browser(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

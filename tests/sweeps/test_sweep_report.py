@@ -1,7 +1,6 @@
 """report.html: its data, and the page itself in a headless browser, where one is found."""
 
 import base64
-import json
 import re
 from collections import Counter
 
@@ -12,7 +11,7 @@ from ruby_map.mapper.sweeps import page as sweep_report
 from ruby_map.mapper.sweeps.page import report_html
 from ruby_map.mapper.sweeps.store import FOUND, PointOutcome
 
-from ..browser import BROWSER, MIDDLE, Page
+from ..browser import MIDDLE, data_of, opened_browser
 
 SWEEP = """
 name: "</script><b>report"
@@ -35,11 +34,6 @@ def report(tmp_path_factory):
     path = folder / "report.html"
     path.write_text(report_html(found))
     return found, path
-
-
-def data_of(path):
-    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text(), re.DOTALL)
-    return json.loads(text)
 
 
 def test_the_page_holds_every_design_and_its_energy_adds_up(report):
@@ -85,12 +79,9 @@ def test_the_page_asks_for_nothing_outside_itself(report):
 
 @pytest.fixture(scope="module")
 def page(report, tmp_path_factory):
-    if BROWSER is None:
-        pytest.skip("no chromium or chrome is installed")
-    page = Page(BROWSER, tmp_path_factory.mktemp("browser"))
-    page.open(report[1])
-    yield page
-    page.close()
+    for page in opened_browser(tmp_path_factory):
+        page.open(report[1])
+        yield page
 
 
 MARKS = "document.querySelectorAll('#plot .mark')"

@@ -17,7 +17,7 @@ from ...report import Json, Result, Searched
 from ...runtime import Part
 from ...search import Task
 from ...search.options import SearchOptions
-from ...search.outcome import Ended, Evidence, Statistics
+from ...search.outcome import Ended, Statistics
 from ..layer import Progress
 from ..start_mappings import StartMappings
 from ..time_slices import Study
@@ -52,8 +52,6 @@ class KnownStudy(Study):
         if value * (1 - gap) > known.lower_bound * (1 + ROUNDING):
             beginning = replace(self, starts=self._with(number, start.batch))
             return _at_least(Study.search(beginning, number, space, options, progress, part), known.lower_bound)
-        bound = min(known.lower_bound, value)
-        evidence = Evidence(bound, optimal=value <= bound * (1 + ROUNDING))
         searched = Searched(
             Statistics(ended=(Ended.GIVEN,)),
             self.mapspace,
@@ -62,7 +60,7 @@ class KnownStudy(Study):
             space.imperfect,
             space.reason,
         )
-        return Result(task.problem, start, searched, evidence)
+        return _at_least(Result(task.problem, start, searched), known.lower_bound)
 
     def _with(self, number: int, start: MappingBatch) -> tuple[MappingBatch | None, ...]:
         """The mappings that searches begin with, that of one layer put in."""
@@ -78,7 +76,7 @@ def _nearest(task: Task, entries: Entries) -> Mapped | None:
 
 def _at_least(result: Result, bound: float) -> Result:
     """A result with what is known of all mappings, where its own proof says less."""
-    if result.mapped is None or bound <= (result.lower_bound or 0.0):
+    if result.mapped is None or (result.lower_bound is not None and bound <= result.lower_bound):
         return result
     value = result.mapped.value(result.problem.goal.objectives[0])
     bound = min(bound, value)

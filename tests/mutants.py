@@ -667,6 +667,20 @@ MUTANTS = [
         "if False else []",
         ("designs/test_optimise.py",),
     ),
+    Mutant(
+        "a design is outdone where plans are searched",
+        "mapper/sweeps/optimise.py",
+        "or apart or plan.fuse != NONE",
+        "or apart",
+        ("sweeps/test_sweep_plans.py",),
+    ),
+    Mutant(
+        "of plans that are too many the layers one by one are a proof",
+        "mapper/exploration/sets/planned.py",
+        "return Limited(result, kept, 0.0, result)",
+        "return Limited(result, kept, result.lower_bound or 0.0, result)",
+        ("sweeps/test_sweep_plans.py",),
+    ),
 ]
 
 

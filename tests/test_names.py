@@ -16,7 +16,7 @@ WORDS = frozenset((*VAGUE.split(), *PRIVATE.split()))
 # what programs and files have read by these names for long: whether a mapping was found, layers like another
 OFFERED = {
     "mapper/comparison/cases.py": {"found"},
-    "mapper/comparison/stored.py": {"found"},
+    "mapper/comparison/stored.py": {"alike", "found"},
     "mapper/report/described.py": {"found"},
     "mapper/report/network_result.py": {"alike", "found"},
     "mapper/schemas/comparisons.py": {"found"},

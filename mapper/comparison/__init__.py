@@ -4,6 +4,7 @@ from .cases import MACS, OTHERS, Results, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
 from .limits import Interval, Verdict, limits
 from .page import is_page, page_html
+from .pieces import Piece, pieces
 from .stored import Stored
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Interval",
     "MACS",
     "OTHERS",
+    "Piece",
     "Results",
     "Stored",
     "Verdict",
@@ -21,6 +23,7 @@ __all__ = [
     "limits",
     "matched",
     "page_html",
+    "pieces",
     "read_folder",
     "write_files",
 ]

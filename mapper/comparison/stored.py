@@ -64,6 +64,28 @@ class Searched(_Part):
     seconds: Figure = 0.0
 
 
+class PartItem(_Part):
+    """What a layer of a part of a plan costs in all its steps, or what moves beside the layers; energies in pJ."""
+
+    component_pj: dict[str, Figure] | None = None
+
+
+class PlanPart(_Part):
+    """A part of a plan; figures are of one execution."""
+
+    layers: list[str]
+    operations: list[str]
+    count: Annotated[int, Field(ge=1)]
+    cycles: Whole
+    costs: list[PartItem]
+
+
+class StoredPlan(_Part):
+    """The plan of a network, whose figures are then those of the network."""
+
+    groups: list[PlanPart]
+
+
 class Stored(_Part):
     """The object of `ruby-map --json`: a layer, or a network with its layers. Costs are None without a mapping."""
 
@@ -94,6 +116,8 @@ class Stored(_Part):
     mapping: list[dict[str, Any]] | None = None
     search: Searched | None = None
     layers: list["Stored"] | None = None
+    alike: list[str] = []  # of a layer of a network: the names of equal layers, which count with it
+    plan: StoredPlan | None = None
 
     @property
     def found(self) -> bool:

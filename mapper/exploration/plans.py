@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Protocol
 
 from ...arch import Architecture
-from ...workloads import Network
+from ...workloads import Network, Workload
 from ..bounds.sums import Envelope, Limits
 from ..mapspace import MapspaceTooLargeError
 from ..model.figures import Mapped
@@ -74,7 +74,7 @@ def why_no_plan(study: Study) -> str:
     options, work, arch = study.options, study.work, study.arch
     if not isinstance(work, Network):
         return "it is a single layer"
-    if not (work.edges or work.operations):
+    if not has_graph(work):
         return f"{work.name} does not say what its layers hand each other"
     if len(options.objectives) > 1 or set(options.axes) not in (set(), set(FRONT_AXES)):
         return f"a plan is for one objective, and a front of plans of {' and '.join(FRONT_AXES)}"
@@ -89,6 +89,11 @@ def why_no_plan(study: Study) -> str:
     if not list(keepers(arch)):
         return f"no memory of {arch.name} has one instance, in which tensors could stay"
     return ""
+
+
+def has_graph(work: Workload | Network) -> bool:
+    """Whether a workload is a network that says what its layers hand each other."""
+    return isinstance(work, Network) and bool(work.edges or work.operations)
 
 
 def keepers(arch: Architecture) -> Iterator[str]:
@@ -106,7 +111,7 @@ def with_operations(study: Study) -> Study:
 def _beside(study: Study) -> Point:
     """Compute the cycles and pJ of the operations of a network, its layers one by one."""
     assert isinstance(study.work, Network), "it has a graph"
-    machine = _machine(study, next(keepers(study.arch)))
+    machine = plan_machine(study, next(keepers(study.arch)))
     plan = plan_one_by_one(Graph.of(study.work), machine.keeper)
     cycles, energy_pj = 0.0, 0.0
     for number, part in enumerate(plan.parts):
@@ -176,7 +181,7 @@ def _plans(study: Study, result: NetworkResult, request: PlanRequest) -> Iterato
     goal = _goal(study, request)
     began, seconds, interrupted = time.monotonic(), study.options.limits.seconds, False
     for keeper in keepers(study.arch):
-        machine = _machine(study, keeper)
+        machine = plan_machine(study, keeper)
         alone = one_by_one(graph, machine, mapped)
         left = None if seconds is None else max(0.05, began + seconds - time.monotonic())
         options = replace(study.options, effort=study.options.effort or "normal", time_limit=left, front="")
@@ -194,7 +199,8 @@ def _goal(study: Study, request: PlanRequest) -> PlanGoal:
     return PlanGoal(study.options.goal.minimised[0], request.limits, bool(study.options.axes))
 
 
-def _machine(study: Study, keeper: str) -> Machine:
+def plan_machine(study: Study, keeper: str) -> Machine:
+    """The machine of a study with the memory in which tensors stay."""
     first = study.problems[0]
     return Machine(study.arch, first.energies, first.charges, keeper)
 

@@ -114,18 +114,18 @@ class CheapestChange(Output):
 
 
 class Bottleneck(Output):
-    """What binds a layer on the best design."""
+    """What binds a layer, or a part of a plan, on the best design."""
 
     workload: str
     """Its workload."""
     layer: str
-    """Its name."""
+    """Its name; of a part its layers and operations."""
     count: Count
     """How often it occurs."""
     bound_by: str
-    """What sets its cycles: compute, or bandwidths, as `read bandwidth of DRAM`."""
-    utilization: Amount
-    """Share of the MAC units that are busy."""
+    """What sets its cycles: compute, or bandwidths, as `read bandwidth of DRAM`; empty of a part."""
+    utilization: Amount | None
+    """Share of the MAC units that are busy; null of a part without MACs."""
     cycles_share: Amount
     """Its share of the cycles of the workload."""
     energy_share: Amount | None

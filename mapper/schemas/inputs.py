@@ -45,6 +45,7 @@ SWEEP = {
     "SearchSection.patience": "FRACTION:N: N valid mappings without an improvement by the fraction.",
     "SearchSection.target": "The value of the first objective at which it ends.",
     "SearchSection.distinct": "Whether orders that differ only in loops of bound 1 count once.",
+    "SearchSection.fuse": "Plans of networks: auto fuses layers, resident lets tensors stay on chip; none by default.",
     "EnergySection.engine": "default, accelergy or hwcomponents.",
     "EnergySection.ert": "An energy reference table, relative to this file.",
     "EnergySection.art": "An area reference table, relative to this file.",

@@ -127,6 +127,8 @@ class NetworkPlan(Output):
     """Whether fused groups were among the parts: of these some shared dims and tiles, and proofs are about them."""
     most_held: Count | None
     """The most tensors between parts that were tried; null: as many as there was room for."""
+    in_turn: bool
+    """Whether only parts in the order of the network were tried."""
     searched: Count
     """Prices of parts that were bounded or searched."""
     seconds: Amount

@@ -186,6 +186,8 @@ class Point(Output):
     """What to know before using the figures."""
     result: Network | Layer | None
     """The object of `ruby-map --json`."""
+    plan_file: str = ""
+    """Of a network with a plan: the plan with all mappings, as the text of a file that `ruby-model` reads."""
 
 
 class Results(Output):

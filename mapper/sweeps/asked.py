@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from ...workloads import Document, Fault, Keys, near
+from ...workloads import Document, Fault, Keys, Network, Workload, near
 from ..designs import (
     DEFAULT,
     DESIGNERS,
@@ -13,6 +13,7 @@ from ..designs import (
     objective_asked,
     unsuited,
 )
+from ..exploration.sets import FUSE, NONE, has_graph
 from ..problem import OBJECTIVES
 from ..search.options import SearchOptions
 from ..searchers import STRATEGIES, missing_package
@@ -25,11 +26,7 @@ def read_question(
 ) -> tuple[str, Question]:
     """Return the designer and the question, whose expressions may use `parameters`; appends faults."""
     limits_given = asked.minimize is not None or bool(_limits(asked))
-    designer = asked.designer or (DEFAULT if limits_given else GRID)
-    if designer not in DESIGNERS:
-        rule = f'must be one of {", ".join(DESIGNERS)}; got "{designer}"{near(designer, DESIGNERS)}'
-        faults.append(document.fault(("designer",), rule))
-        designer = DEFAULT
+    designer = _designer(document, asked, faults, wanted=limits_given)
     grid = DESIGNERS[designer].make is None
     names = [name for name in parameters if name.isidentifier()]
     expressions = _read(document, _expressions(document, asked, grid=grid), names, Expression.read, faults)
@@ -53,6 +50,16 @@ def read_question(
         asked.sensitivity,
         {own.text: _place(document, at) for at, own in (expressions | limits).items()},
     )
+
+
+def _designer(document: Document, asked: SweepFile, faults: list[Fault], *, wanted: bool) -> str:
+    """The designer that is named, else the one for what is `wanted`; appends the fault of a name that is none."""
+    designer = asked.designer or (DEFAULT if wanted and asked.search.fuse == NONE else GRID)
+    if designer in DESIGNERS:
+        return designer
+    rule = f'must be one of {", ".join(DESIGNERS)}; got "{designer}"{near(designer, DESIGNERS)}'
+    faults.append(document.fault(("designer",), rule))
+    return DEFAULT
 
 
 def _place(document: Document, at: Keys) -> str:
@@ -138,6 +145,34 @@ def optimising_faults(document: Document, designer: str, seeds: Sequence[int], o
         proving = ", ".join(name for name, own in STRATEGIES.items() if own.proves)
         rule = f"{designer} needs proofs, of a strategy that proves ({proving}); got {options.strategy}"
         faults.append(document.fault(("search", "strategy"), rule))
+    return faults
+
+
+def plan_faults(
+    document: Document, asked: SweepFile, designer: str, workloads: Mapping[str, Workload | Network]
+) -> list[Fault]:
+    """List what does not go together with plans of networks, where they are asked for."""
+    search, faults, at = asked.search, list[Fault](), ("search", "fuse")
+    if search.fuse == NONE:
+        return []
+    if search.fuse not in FUSE:
+        rule = f'must be one of {", ".join(FUSE)}; got "{search.fuse}"{near(search.fuse, FUSE)}'
+        return [document.fault(at, rule)]
+    if designer in DESIGNERS and DESIGNERS[designer].by_bounds:
+        suited = ", ".join(name for name, row in DESIGNERS.items() if not row.by_bounds)
+        rule = f"no bound of plans holds for a set of designs, by which {designer} goes: name one of {suited}"
+        faults.append(document.fault(("designer",), rule))
+    if search.strategy in STRATEGIES and not STRATEGIES[search.strategy].proves:
+        faults.append(document.fault(at, f"plans stand on what is proven of layers: {search.strategy} proves nothing"))
+    if search.budget:
+        faults.append(document.fault(at, "plans are searched without a budget"))
+    changed = [name for name in asked.mapspaces if "+" in name]
+    if changed:
+        rule = f"plans are of layers as they are written, without transformations: {', '.join(changed)}"
+        faults.append(document.fault(("mapspaces",), rule))
+    if workloads and not any(map(has_graph, workloads.values())):
+        rule = "plans are of networks whose file says what their layers hand each other, and no workload is one"
+        faults.append(document.fault(at, f"{rule}: {', '.join(workloads)}"))
     return faults
 
 

@@ -1,9 +1,9 @@
-"""What binds the best design: of each layer what sets its cycles, and where most of its energy goes."""
+"""What binds the best design: of each layer, or part of a plan, what sets its cycles, and where its energy goes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..comparison import Stored, energy_parts
+from ..comparison import Stored, pieces
 from ..model.figures import plain
 from ..report import Json, TextTable
 from .optimised import Optimised
@@ -11,13 +11,13 @@ from .optimised import Optimised
 
 @dataclass(frozen=True)
 class LayerBottleneck:
-    """What binds a layer."""
+    """What binds a layer, or a part of a plan."""
 
     workload: str
-    layer: str
+    layer: str  # of a part its layers and operations
     count: int  # how often it occurs
-    bound_by: str  # compute, or bandwidths of levels
-    utilization: float  # share of the MAC units that are busy
+    bound_by: str  # compute, or bandwidths of levels; empty of a part
+    utilization: float | None  # share of the MAC units that are busy; None of a part without MACs
     cycles_share: float  # of the workload, all occurrences
     energy_share: float | None  # of the workload, all occurrences; None: energies are not known
     largest: str | None  # the level, or other part, that takes most of its energy
@@ -45,14 +45,13 @@ def _of(optimised: Optimised, row: int, workload: str) -> Iterator[LayerBottlene
     outcome = optimised.outcome(row, workload)
     if outcome is None or outcome.result is None:
         return
-    layers = [layer for layer in Stored.model_validate(outcome.result).own_layers() if layer.cycles]
-    parts = [energy_parts(layer) for layer in layers]
-    cycles = sum(layer.count * (layer.cycles or 0) for layer in layers)
-    energy = sum(sum(own.values()) for own in parts)
-    for layer, own in zip(layers, parts, strict=True):
-        share = layer.count * (layer.cycles or 0) / cycles
-        figures = workload, layer.workload, layer.count, layer.bound_by or "", layer.utilization or 0.0, share
-        yield LayerBottleneck(*figures, *_largest(own, energy))
+    every = pieces(Stored.model_validate(outcome.result))
+    own = [piece for piece in every if piece.cycles or piece.energy_pj]
+    cycles, energy = sum(piece.cycles for piece in own), sum(sum(piece.energy_pj.values()) for piece in own)
+    for piece in own:
+        share = piece.cycles / cycles
+        figures = workload, piece.name, piece.count, piece.bound_by, piece.utilization, share
+        yield LayerBottleneck(*figures, *_largest(piece.energy_pj, energy))
 
 
 def _largest(parts: Mapping[str, float], energy: float) -> tuple[float | None, str | None, float | None]:
@@ -74,6 +73,7 @@ def bottleneck_table(rows: tuple[LayerBottleneck, ...]) -> TextTable:
         times = f" \N{MULTIPLICATION SIGN}{row.count}" if row.count > 1 else ""
         energy = "" if row.energy_share is None else f"{row.energy_share:.1%}"
         most = "" if row.largest_share is None else f"{row.largest} {row.largest_share:.0%}"
-        figures = [f"{row.utilization:.0%}", f"{row.cycles_share:.1%}", energy]
+        busy = "" if row.utilization is None else f"{row.utilization:.0%}"
+        figures = [busy, f"{row.cycles_share:.1%}", energy]
         cells.append([f"{name}{times}", row.bound_by, *figures, most])
     return TextTable(head, cells, (0, 1, 5), "what binds the best design")

@@ -27,7 +27,7 @@ from ..exploration.transforms import TRANSFORMATIONS
 from ..mapspace import PRESETS
 from ..search.options import SearchOptions, read_patience
 from ..searchers import ignored_options, option_faults
-from .asked import axes_of, optimising_faults, read_question
+from .asked import axes_of, optimising_faults, plan_faults, read_question
 from .energy import read_energies
 from .fronts import AXES
 from .keys import SweepFile
@@ -57,6 +57,7 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
     same = question.objective == written.objective.split(",")[0]
     options = _options(document, written, written.objective if same else question.objective, faults)
     faults += optimising_faults(document, designer, written.seeds, options)
+    faults += plan_faults(document, written, designer, workloads)
     energies = read_energies(document, written.energy, folder, faults)
     limit_at = (document.source, *document.place(("limit",))[1:], "limit") if limit is None else ("limit", None, "")
     possible = limit is None or 1 <= limit <= MAX_LIMIT
@@ -66,7 +67,7 @@ def read_sweep(given: Path | str | Mapping[str, Any], limit: int | None = None) 
                 written.mapspaces, written.seeds, options, written.search.distinct,
                 axes_of(written, question.objective),
                 written.limit if limit is None else limit, energies, written.transfer, question, designer,
-                written.mapping_pages)  # fmt: skip
+                written.mapping_pages, written.search.fuse)  # fmt: skip
     faults += _size(document, plan, Fault(*limit_at, "")) if possible else []
     faults = faults or nothing_fits(document, plan) or not_charged(document, plan)
     if faults:

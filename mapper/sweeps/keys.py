@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from ...workloads import FloatExpr, IntExpr, Section
+from ..exploration.sets import NONE
 from .energy import EnergySection
 from .plan import FILES, MAX_LIMIT
 
@@ -21,6 +22,7 @@ class SearchSection(Section):
     patience: Annotated[str, BeforeValidator(str)] = ""
     target: FloatExpr | None = None
     distinct: bool = False
+    fuse: str = NONE
 
 
 class SweepFile(Section):

@@ -4,14 +4,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from ...workloads import InputError
 from ..comparison import Stored
 from ..exploration import Transfer
+from ..exploration.sets import stored_plan
 from ..problem import OBJECTIVES
 from ..report import NetworkResult, Result, Searched, index_html, mapping_html
+from ..report.plan_pages import write_plan_pages
 from ..search.outcome import Evidence
 from .plan import Plan, Point
 from .proofs import gap_text
@@ -20,9 +23,12 @@ from .tables import Place, design_label
 from .transfer import mappings_of, study_of
 
 FOLDER = "mappings"
+PLAN_PAGE, PLAN_FILE = "plan.html", "plan.yaml"  # of a network with a plan
 GENERATOR, HEAD = '<meta name="generator" content="ruby-map">', 500  # stands in the first characters of each page
 # what is written below it, so that pages that earlier runs wrote can be told from files of the user
-OWN_FILE = re.compile(r"design_\d+_[\w+-]+_\d+(\.html|/index\.html|/\d+/mapping\.html)")
+OWN_FILE = re.compile(
+    r"design_\d+_[\w+-]+_\d+(\.html|/index\.html|/\d+/mapping\.html|/plan\.html|/parts/\d+_[^/]+/mapping\.html)"
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,7 @@ def write_pages(swept: SweepResult, folder: Path) -> MappingPages:
     places = _ranked(swept)
     for place in places:
         result: Any = swept.outcomes[swept.best_seeds[place]].result
-        files += len(result["layers"]) + 1 if "layers" in result else 1
+        files += len(result.get("plan", {}).get("groups", result["layers"])) + 1 if "layers" in result else 1
         if files > swept.plan.mapping_pages:
             break
         try:
@@ -89,11 +95,12 @@ def _first(swept: SweepResult) -> Iterator[Place]:
 
 
 def _write_page(swept: SweepResult, place: Place, folder: Path) -> str:
-    """Write the page of a point, of a network an index with a page per layer; returns its address in the report."""
-    point = swept.plan.point(swept.best_seeds[place])
-    stored = Stored.model_validate(swept.outcomes[swept.best_seeds[place]].result)
-    mappings = mappings_of(swept.outcomes[swept.best_seeds[place]].result)
-    result = Transfer(study_of(swept.plan, point), mappings, {}).own_result()
+    """Write the page of a point, of a network an index with a page per layer, of a plan its page with one per part;
+    returns its address in the report."""
+    point, outcome = swept.plan.point(swept.best_seeds[place]), swept.outcomes[swept.best_seeds[place]]
+    stored = Stored.model_validate(outcome.result)
+    study = study_of(swept.plan, point)
+    result = Transfer(study, mappings_of(outcome.result), {}).own_result()
     facts = _facts(swept, point, stored)
     # numbers, as names of workloads are the user's
     name = f"design_{point.design}_{point.mapspace}_{list(swept.plan.workloads).index(point.workload) + 1}"
@@ -101,6 +108,14 @@ def _write_page(swept: SweepResult, place: Place, folder: Path) -> str:
     if isinstance(result, Result):
         (folder / f"{name}.html").write_text(mapping_html(_proven(result, stored), facts), encoding="utf-8")
         return f"{folder.name}/{name}.html"
+    if outcome.plan_file:
+        known: Any = outcome.result
+        bound = inf if outcome.none_keeps else float(outcome.least or 0.0)
+        plan = stored_plan(study, result, outcome.plan_file, known["plan"], bound)
+        (folder / name).mkdir()
+        write_plan_pages(plan, folder / name, facts)
+        (folder / name / PLAN_FILE).write_text(outcome.plan_file, encoding="utf-8")
+        return f"{folder.name}/{name}/{PLAN_PAGE}"
     pairs = zip(result.layers, stored.own_layers(), strict=True)
     network = replace(result, layers=tuple((_proven(layer, own), count) for (layer, count), own in pairs))
     _write_network(network, folder / name, facts)
@@ -144,5 +159,7 @@ def remove_other_pages(pages: MappingPages, folder: Path) -> None:
                 if GENERATOR not in path.read_text(encoding="utf-8")[:HEAD]:
                     continue  # a file of the user of such a name
                 path.unlink()
+                if path.name == PLAN_PAGE:
+                    path.with_name(PLAN_FILE).unlink(missing_ok=True)
                 for parent in own.parents:
                     (folder / parent).rmdir()  # not where it holds more

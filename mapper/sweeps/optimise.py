@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note, outdone
-from ..exploration.sets import KnownLayer, PowerLimit, known_layers
+from ..exploration.sets import NONE, KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import ROUNDING
 from ..report import Json
@@ -42,7 +42,8 @@ class Optimiser:
         self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
         candidates = Candidates.judged(plan, jobs)
         wanted = plan.question.wanted(candidates.known)
-        self.standing = Standing(replace(wanted, apart=wanted.apart or apart))
+        # what is proven of plans on one machine is not of another
+        self.standing = Standing(replace(wanted, apart=wanted.apart or apart or plan.fuse != NONE))
         self.standing.outdone = outdone(candidates.space, self.standing.wanted)
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}

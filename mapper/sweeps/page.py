@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from ..comparison import MACS, OTHERS, Stored, energy_parts
+from ..comparison import MACS, OTHERS, Stored, pieces
 from ..report import Json, energy_unit
 from ..report.pictures import PALETTE
 from .fronts import ALL, MEASURES, Candidate, MedianFrontier, candidates
@@ -47,7 +47,7 @@ def _data(swept: SweepResult, pages: MappingPages) -> Json:
         designs.append(_design(swept, candidate) | more | links)
     return {
         "sweep": plan.name,
-        "counts": swept.title,
+        "counts": "; ".join(text for text in (swept.title, swept.plans_note) if text),
         "axes": [{"name": MEASURES[axis].name, "unit": MEASURES[axis].unit} for axis in plan.axes],
         "measures": [{"name": measure.name, "unit": measure.unit} for measure in MEASURES.values()],
         "drawn": [list(MEASURES).index(axis) for axis in plan.axes],
@@ -86,11 +86,12 @@ def _figures(swept: SweepResult) -> dict[Place, list[float]]:
 
 
 def _layers(outcome: PointOutcome) -> list[dict[str, Any]]:
-    """Cycles and energy in pJ by level of each layer, all its occurrences; the rest of the energy is leakage."""
+    """Cycles and energy in pJ by level of each layer, or part of a plan, all its occurrences; the rest of the energy is
+    leakage."""
     return [
-        {"name": layer.workload, "count": layer.count, "energy": energy_parts(layer),
-         "cycles": layer.count * (layer.cycles or 0), "utilization": layer.utilization}
-        for layer in Stored.model_validate(outcome.result).own_layers()
+        {"name": own.name, "count": own.count, "energy": own.energy_pj, "cycles": own.cycles,
+         "utilization": own.utilization}
+        for own in pieces(Stored.model_validate(outcome.result))
     ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """The pieces of work of a sweep: a point, or the layers of a workload on the machine of a set of designs."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -11,11 +11,21 @@ from ...energy import EnergyTable, area_um2
 from ...workloads import Fault, InputError
 from ..designs import ExpressionError
 from ..exploration import explored, load
-from ..exploration.sets import KnownLayer, KnownStudy, PowerLimit, explore_within
+from ..exploration.sets import (
+    NONE,
+    KnownLayer,
+    KnownStudy,
+    Limited,
+    PowerLimit,
+    explore_plans,
+    explore_within,
+    why_no_plan,
+)
 from ..exploration.transforms import transformed
 from ..mapspace import Preset
 from ..problem import Problem, digest, plain
 from ..report import Json, NetworkResult, Result, result_json
+from ..report.plan_files import plan_yaml
 from ..runtime import InternalError
 from ..searchers import stop_rules
 from .inputs import PointInputs, inputs_of, machine_of
@@ -95,8 +105,7 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
         try:
             inputs = inputs_of(plan, point)
             study, limits = _study(plan, inputs, point.seed, piece.known), _limits(plan, inputs, point)
-            one_by_one = bool(limits) or not plan.grid
-            within = explore_within(study, limits, close=plan.question.gap) if one_by_one else None
+            within = _within(plan, study, limits)
             result = explored(study, {}) if within is None else within.result
         except InputError as error:
             return PointOutcome(FAILED, message="; ".join(dict.fromkeys(map(str, error.faults))))
@@ -110,10 +119,23 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
     if not result.found:
         return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
     outcome = PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
+    if isinstance(result, NetworkResult) and result.plan is not None:
+        outcome = replace(outcome, plan_file=plan_yaml(result.plan.costs))
     if within is None:
         return outcome
     empty = within.lower_bound == inf
     return replace(outcome, kept=within.kept, least=None if empty else within.lower_bound, none_keeps=empty)
+
+
+def _within(plan: Plan, study: KnownStudy, limits: Sequence[PowerLimit]) -> Limited | None:
+    """Search a point within limits, plans where they are asked for; None where all of a grid is to be searched."""
+    if plan.fuse != NONE:
+        if not (why := why_no_plan(study)):
+            return explore_plans(study, plan.fuse, limits)
+        warnings.warn(f"no plan, layer by layer: {why}", stacklevel=2)
+    if limits or not plan.grid:
+        return explore_within(study, limits, close=plan.question.gap)
+    return None
 
 
 def _limits(plan: Plan, inputs: PointInputs, point: Point) -> tuple[PowerLimit, ...]:

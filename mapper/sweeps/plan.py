@@ -24,6 +24,7 @@ from ..designs import (
     numbers,
     with_values,
 )
+from ..exploration.sets import NONE
 from ..search.options import SearchOptions
 from .energy import Energies
 
@@ -66,6 +67,7 @@ class Plan:
     question: Question = Question()  # noqa: RUF009  # frozen
     designer: str = GRID
     mapping_pages: int = FILES
+    fuse: str = NONE  # which plans of networks are searched, as of `explore`
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -181,7 +183,9 @@ class Plan:
         energies, stops = dict(self.energies.identity), stops if self.options.effort else stops[:-1]
         if not energies["drain_reads"]:  # as in stores of before there was such a choice, nor an effort
             del energies["drain_reads"]
-        return _digest([self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map")])
+        fuse = [] if self.fuse == NONE else [self.fuse]
+        parts = [self.name, self.document.data, search, stops, energies, self.distinct, version("ruby-map"), *fuse]
+        return _digest(parts)
 
     @cached_property
     def identity(self) -> dict[str, str]:
@@ -189,10 +193,15 @@ class Plan:
         energies, search = dict(self.energies.identity), {name: getattr(self.options, name) for name in SEARCH + STOPS}
         texts = {"architecture": self.document.data} | {f"energy.{name}": energies.pop(name) for name in ("ert", "art")}
         plain = {"name": self.name, "objective": search.pop("objective"), "version of ruby-map": version("ruby-map")}
-        plain |= {f"search.{name}": value for name, value in (search | {"distinct": self.distinct}).items()}
+        plain |= {f"search.{name}": value for name, value in (search | self._choices).items()}
         plain |= {f"energy.{name}": value for name, value in energies.items()}
         digests = {name: f"{DIGEST}{_digest(text)}" for name, text in texts.items()}
         return digests | {name: _shown(value) for name, value in plain.items()}
+
+    @property
+    def _choices(self) -> dict[str, object]:
+        """What is chosen of searches beside their options."""
+        return {"distinct": self.distinct, "fuse": self.fuse}
 
     def key(self, point: Point) -> str:
         """The key of a point in a store: made of its values, not its number, so that a sweep may be extended."""

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from statistics import median
-from typing import Self, override
+from typing import Any, Self, override
 
 from ..designs import Values
 from ..model.figures import RATES
 from ..problem import OBJECTIVES
 from ..report import Json, Printable, Rows, TextTable
+from ..report.plans import PARTLY_TRIED
 from .answer import Answer
 from .asked import column_of
 from .fronts import ALL, MEASURES, Candidate, MedianFrontier, Seeded, candidate_json, candidates, corners, fronts
@@ -160,10 +161,17 @@ class SweepResult(Printable):
     @override
     def _parts(self) -> list[str | TextTable]:
         """The counts and the frontiers."""
+        note = [self.plans_note] if self.plans_note else []
         if not self.plan.grid:
-            return [self._title(), *self.answer.parts()]
+            return [self._title(), *self.answer.parts(), *note]
         best = list(self.answer.parts()) if self.plan.question.explicit else []
-        return [self._title(), *best, *front_parts(self.plan, self.values, self.fronts, self._rates())]
+        return [self._title(), *best, *front_parts(self.plan, self.values, self.fronts, self._rates()), *note]
+
+    @cached_property
+    def plans_note(self) -> str:
+        """What proofs of plans are about, where some have fused groups among what was tried; else empty."""
+        results: list[Any] = [outcome.result for outcome in self.outcomes.values() if outcome.plan_file]
+        return f"proofs of plans: {PARTLY_TRIED}" if any(own["plan"]["groups_tried"] for own in results) else ""
 
     def _rates(self) -> Rates:
         """The medians over the seeds of what a clock gives, by design, workload and mapspace."""

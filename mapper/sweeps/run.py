@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from ...workloads import Fault, InputError, collect, written_together
-from ..report import Rows
+from ..exploration.sets import NONE
+from ..report import Json, Rows
 from ..report.pictures import PICTURES, save_picture
 from ..runtime import csv_cell, in_order
+from .candidates import Candidates
 from .file import read_sweep
 from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
 from .optimise import Optimiser
@@ -46,7 +48,7 @@ def write_outputs(swept: SweepResult, folder: Path) -> None:
 def _write(swept: SweepResult, folder: Path) -> MappingPages:
     rows = list(result_rows(swept))
     _write_csv(flat_rows(swept), folder / "results.csv")
-    whole = [row | {"result": swept.outcomes[number].result} for number, row in zip(swept.outcomes, rows, strict=True)]
+    whole = [row | _stored_json(swept.outcomes[number]) for number, row in zip(swept.outcomes, rows, strict=True)]
     _write_json({"sweep": swept.plan.name, "points": whole}, folder / "results.json")
     _write_json(swept.pareto_json(), folder / "pareto.json")
     pages = write_pages(swept, folder / FOLDER)
@@ -56,6 +58,11 @@ def _write(swept: SweepResult, folder: Path) -> MappingPages:
     if not why_no_tornado(swept):
         save_picture(partial(draw_tornado, swept), folder / "tornado", PICTURES)
     return pages
+
+
+def _stored_json(outcome: PointOutcome) -> Json:
+    """What results.json has of a point beside its figures."""
+    return {"result": outcome.result, **({"plan_file": outcome.plan_file} if outcome.plan_file else {})}
 
 
 def _write_json(value: object, path: Path) -> None:
@@ -115,6 +122,8 @@ def sweep(
 def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
     if not plan.grid:
         return _optimised(plan, folder, jobs, fresh, progress)
+    if plan.question.limits:
+        Candidates.judged(plan, jobs)
     keys = [plan.key(plan.point(number)) for number in range(plan.points)]
     with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
         outcomes = _stored(store, keys)
@@ -132,8 +141,8 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
         except KeyboardInterrupt:
             interrupted = True
             outcomes |= _stored(store, keys)  # it may have come between the store and us
-        # a mapping of another design may break the limits that are asked of mappings
-        if plan.transfer and not (interrupted or plan.question.other_limits):
+        # a mapping of another design may break the limits that are asked of mappings, and is part of no plan
+        if plan.transfer and not (interrupted or plan.question.other_limits or plan.fuse != NONE):
             try:
                 outcomes = with_transfers(plan, outcomes, jobs)
             except KeyboardInterrupt:

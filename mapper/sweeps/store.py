@@ -35,6 +35,7 @@ class PointOutcome:
     kept: bool = True  # the limits that are asked of mappings
     least: float | None = None  # no mapping that keeps them is below it by the objective; None: see the result
     none_keeps: bool = False  # it is proven that no mapping keeps them
+    plan_file: str = ""  # of a network with a plan: the plan with its mappings, as the text of a file
 
 
 ORIGIN = "another design"  # of a mapping that a point took from another

@@ -53,7 +53,7 @@ def test_the_shipped_sweep_and_the_one_in_the_docs_are_read(tmp_path):
     shipped = read_sweep(ROOT / "experiments/array_sizes.yaml")
     sizes = [(design["rows"], design["columns"]) for design in designs(shipped)]
     assert (sizes[0], sizes[-1], shipped.points) == ((2, 7), (16, 16), 8 * 2 * 3 * 3)
-    text, more = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/sweeps.md").read_text(), re.DOTALL)
+    text, more, plans = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/sweeps.md").read_text(), re.DOTALL)
     (tmp_path / "mine.yaml").write_text("name: mm\nshape: matmul\nsizes: {M: 7, N: 6, K: 10}\n")
     (tmp_path / "docs.yaml").write_text(text)
     found = read_sweep(tmp_path / "docs.yaml")
@@ -63,6 +63,9 @@ def test_the_shipped_sweep_and_the_one_in_the_docs_are_read(tmp_path):
     question = read_sweep(tmp_path / "best.yaml").question
     assert (question.minimise.text, len(question.limits), question.weights) == ("edp", 3, (2.0, 1.0, 1.0))
     assert (question.gap, question.proofs, question.width, question.sensitivity) == (0.05, 2000, 4, True)
+    (tmp_path / "plans.yaml").write_text(plans)
+    found = read_sweep(tmp_path / "plans.yaml")
+    assert (found.fuse, found.designer, found.points) == ("auto", "grid", 4)
 
 
 def test_lists_ranges_single_values_and_expressions(plan):

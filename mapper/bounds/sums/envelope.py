@@ -36,7 +36,9 @@ class Limits:
 
     def beyond(self, cycles: float, energy_pj: float) -> float:
         """Compute how far cycles and energy are beyond them, as the larger factor; 1: they are within."""
-        return 1.0 if self.kept(cycles, energy_pj) else max(cycles / self.cycles, energy_pj / self.energy_pj)
+        if self.kept(cycles, energy_pj):
+            return 1.0
+        return max(cycles / self.cycles if self.cycles else inf, energy_pj / self.energy_pj if self.energy_pj else inf)
 
 
 class LeastPoint(NamedTuple):

@@ -96,7 +96,7 @@ def _limited(
         empty = any(not one.found and Ended.SEEN_ALL in one.statistics.ended for one, _ in result.layers)
         return result, False, inf if empty else 0.0
     bound = result.lower_bound or 0.0
-    if _kept(limits, result.energy_pj, result.cycles):
+    if kept_by(limits, result.energy_pj, result.cycles):
         return result, True, bound
     if isinstance(result, Result):
         return _layer_within(study, result, limits, bound)
@@ -108,8 +108,21 @@ def _check_interrupted(layers: Layers, results: dict[int, Result]) -> None:
         raise KeyboardInterrupt
 
 
-def _kept(limits: Sequence[PowerLimit], energy_pj: float, cycles: float) -> bool:
+def kept_by(limits: Sequence[PowerLimit], energy_pj: float, cycles: float) -> bool:
+    """Test whether energy and cycles keep all limits."""
     return all(limit.kept(energy_pj, cycles) for limit in limits)
+
+
+def sum_limits(limits: Sequence[PowerLimit]) -> Limits:
+    """The limits of cycles and of energy among limits; others bound no sums."""
+    cycles = energy_pj = inf
+    for limit in limits:
+        own = limit.of_objective
+        if own is not None and own.objective.powers == (0, 1):
+            cycles = min(cycles, own.most)
+        elif own is not None and own.objective.powers == (1, 0):
+            energy_pj = min(energy_pj, own.most)
+    return Limits(cycles, energy_pj)
 
 
 def _layer_within(
@@ -132,7 +145,7 @@ def _layer_within(
     searched = replace(result.search, statistics=statistics)
     within = Mapped.of(task.problem, outcome.best.own())
     result = replace(result, mapped=within, evidence=outcome.evidence, search=searched)
-    return result, _kept(limits, result.energy_pj, result.cycles), max(bound, outcome.lower_bound or 0.0)
+    return result, kept_by(limits, result.energy_pj, result.cycles), max(bound, outcome.lower_bound or 0.0)
 
 
 def _network_within(
@@ -145,7 +158,7 @@ def _network_within(
     within.choose()
     _check_interrupted(layers, results)
     chosen = layers.study.result(within.results()) if sums else layers.study.result(results)
-    return chosen, _kept(limits, chosen.energy_pj, chosen.cycles), max(bound, within.bound().edp)
+    return chosen, kept_by(limits, chosen.energy_pj, chosen.cycles), max(bound, within.bound().edp)
 
 
 class _Within(Together):
@@ -163,7 +176,7 @@ class _Within(Together):
         for choice in self._choices():
             cycles, energy_pj = self.sums_of(choice)
             value = self.objective.value(energy_pj, cycles)
-            if value < best and _kept(self.limits, energy_pj, cycles):
+            if value < best and kept_by(self.limits, energy_pj, cycles):
                 self.chosen, best = choice, value
 
     def _choices(self) -> Iterator[list[int]]:
@@ -193,26 +206,15 @@ class _Within(Together):
         )
         least_sums = [LeastSum(*pair) for pair in zip(slopes.tolist(), sums.tolist(), strict=True)]
         region = Envelope(energy_pj, cycles, least_sums)
-        least = region.least(self.objective, self._within())
+        least = region.least(self.objective, sum_limits(self.limits))
         if least.point is None:
             return EdpBound(least.value, None)
         at = least_sums[int(np.argmax(sums - slopes * least.point[0]))].slope
         return EdpBound(least.value, at)
-
-    def _within(self) -> Limits:
-        """The limits of cycles and of energy; others bound nothing."""
-        cycles = energy_pj = inf
-        for limit in self.limits:
-            own = limit.of_objective
-            if own is not None and own.objective.powers == (0, 1):
-                cycles = min(cycles, own.most)
-            elif own is not None and own.objective.powers == (1, 0):
-                energy_pj = min(energy_pj, own.most)
-        return Limits(cycles, energy_pj)
 
     @property
     @override
     def value(self) -> float:
         """The objective of the choice; inf where it does not keep the limits."""
         cycles, energy_pj = self.sums_of(self.chosen)
-        return self.objective.value(energy_pj, cycles) if _kept(self.limits, energy_pj, cycles) else inf
+        return self.objective.value(energy_pj, cycles) if kept_by(self.limits, energy_pj, cycles) else inf

@@ -1,5 +1,6 @@
 """The files of a plan in the folder that `--out` writes: its page, its tables, and a page for each part with layers."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,14 +12,19 @@ from .plan_page import plan_html
 
 
 def write_plan(plan: NetworkPlan, folder: Path) -> None:
-    """Write plan.html, the tables of the plan and its front, parts/NN_first_last/mapping.html of parts with layers."""
-    (folder / "plan.html").write_text(plan_html(plan), encoding="utf-8")
+    """Write the pages of a plan, and the tables of the plan and its front."""
+    write_plan_pages(plan, folder)
     for file, table in ((plan_file(plan), plan_table(plan)), (levels_file(plan), levels_table(plan))):
         (folder / f"{file.name}.csv").write_text(csv_text(file), encoding="utf-8")
         for suffix in ("md", "tex"):
             (folder / f"{file.name}.{suffix}").write_text(TABLES[suffix](table), encoding="utf-8")
     if plan.front:
         (folder / "plan_front.csv").write_text(csv_text(front_file(plan)), encoding="utf-8")
+
+
+def write_plan_pages(plan: NetworkPlan, folder: Path, facts: Mapping[str, str] | None = None) -> None:
+    """Write plan.html, and parts/NN_first_last/mapping.html of parts with layers; `facts` stand on the first."""
+    (folder / "plan.html").write_text(plan_html(plan, facts or {}), encoding="utf-8")
     for number, own in part_folders(plan).items():
         layers = plan.costs.parts[number].layers
         assert layers is not None, "the part has layers"

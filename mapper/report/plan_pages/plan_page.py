@@ -1,5 +1,6 @@
 """plan.html of a network: its plan part by part, what the memory holds, its graph; the template is plan_page.html."""
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from urllib.parse import quote
 
@@ -16,8 +17,8 @@ BAR = 6.0  # rem: the widest
 CLASSES = {"tiles": "text tiles", "saved": "saved"}  # of columns
 
 
-def plan_html(plan: NetworkPlan) -> str:
-    """Fill the page."""
+def plan_html(plan: NetworkPlan, facts: Mapping[str, str]) -> str:
+    """Fill the page; `facts` are told below its title."""
     network, machine = plan.costs.plan.graph.network, plan.costs.parts[0].arch
     unit, size = energy_unit(plan.alone.energy_pj)
     shown = plan.counted and bool(plan.front or not plan.limits.none)
@@ -26,6 +27,7 @@ def plan_html(plan: NetworkPlan) -> str:
         __package__,
         "plan_page.html",
         title=f"{network.name} on {machine.name}: plan",
+        facts=[*facts.items()],
         keeper=plan.costs.plan.keeper,
         totals_head=["cycles", *(["energy"] if plan.counted else []), plan.objective.label],
         totals=_totals(plan),

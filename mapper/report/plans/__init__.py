@@ -4,6 +4,7 @@ from .network_plan import Decision, NetworkPlan
 from .plan_json import part_json, plan_json, resident_json
 from .plan_table import front_file, levels_file, levels_table, plan_file, plan_table, tiles_text
 from .plan_text import (
+    PARTLY_TRIED,
     front_text,
     limits_text,
     part_name,
@@ -15,6 +16,7 @@ from .plan_text import (
 )
 
 __all__ = [
+    "PARTLY_TRIED",
     "Decision",
     "NetworkPlan",
     "front_file",

@@ -33,6 +33,7 @@ def plan_json(plan: NetworkPlan) -> Json:
             "front": [[cycles, energy_pj] for cycles, energy_pj in plan.front],
             "below": [[cycles, energy_pj] for cycles, energy_pj in plan.envelope.distinct_corners()],
             "most_held": plan.most_held,
+            "in_turn": plan.in_turn,
             "groups_tried": plan.groups,
             "searched": plan.searched,
             "seconds": plan.statistics.seconds,

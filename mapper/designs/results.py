@@ -115,7 +115,10 @@ class Expression:
     def read(cls, text: str, parameters: Collection[str]) -> "Expression":
         """Read an expression of RESULTS and of parameters with bare names. Raises ValueError: what is wrong."""
         tree = parse(text)
-        return cls(text, tree, powers_of(tree, parameters))
+        made = cls(text, tree, powers_of(tree, parameters))
+        if not made.names:
+            raise ValueError(f"names no result and no parameter, so all designs have the same: {text!r}")
+        return made
 
     @property
     def unit(self) -> str:
@@ -266,6 +269,8 @@ class Constraint:
         sides = [tree.left, tree.comparators[0]][:: -1 if turned else 1]
         left, right = (Expression(ast.unparse(side), side, powers_of(side, parameters)) for side in sides)
         made = cls(text, left, right, strict, equal)
+        if not left.names | right.names:
+            raise ValueError(f"names no result and no parameter, so it says nothing of designs: {text!r}")
         if not made.alone and (equal or strict):
             raise ValueError(f"of results of mappings a limit is <= or >=: {text!r}")
         return made

@@ -267,6 +267,8 @@ def test_every_fault_of_a_question_is_named_at_once(folder, tmp_path):
         assert part in said, said
     with pytest.raises(InputError, match="mappings are searched for one objective, here edp; 'energy' is of energy"):
         sweep(in_folder(folder, LONGER) | {"pareto": ["energy", "edp"]})
+    with pytest.raises(InputError, match=r"minimize: names no result.*'2 \+ 1'[\s\S]*\[0\]: names no result.*'3 <= 4'"):
+        sweep(in_folder(folder, LONGER) | {"minimize": "2 + 1", "subject_to": ["3 <= 4"]})
     with pytest.raises(InputError, match="tokens_per_s is not known without clock_ns in the architecture, and tokens"):
         sweep(in_folder(folder, LONGER) | {"subject_to": ["tokens_per_s >= 3"]})
 

@@ -54,7 +54,7 @@ def _write(swept: SweepResult, folder: Path) -> MappingPages:
     pages = write_pages(swept, folder / FOLDER)
     (folder / "report.html").write_text(report_html(swept, pages), encoding="utf-8")
     if swept.fronts:
-        save_picture(partial(draw_sweep, swept), folder / "pareto", dpi=150)
+        save_picture(partial(draw_sweep, swept), folder / "pareto", PICTURES, dpi=150)
     if not why_no_tornado(swept):
         save_picture(partial(draw_tornado, swept), folder / "tornado", PICTURES)
     return pages

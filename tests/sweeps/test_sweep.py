@@ -393,6 +393,7 @@ def test_files_agree_with_each_other(folder):
     for row, point in zip(rows(folder / "out/results.csv"), points, strict=True):
         assert float(row["edp"]) == point["edp"] == point["result"]["edp"]
     pareto = json.loads((folder / "out/pareto.json").read_text())
+    assert [(folder / f"out/pareto.{suffix}").exists() for suffix in ("png", "svg", "pdf")] == [True] * 3
     front = pareto["workloads"]["./mm.yaml"]["fronts"]["pfm"]
     for member in front["points"]:
         same = [p for p in points if (p["design"], p["mapspace"]) == (member["design"], "pfm")]

@@ -6,9 +6,10 @@ from .grid import EnergyWarning
 from .spec import ComputeEnergy, EnergyTable, LevelEnergy
 from .stacks import as_written, stacked_table
 from .store import CacheWarning
-from .table import ENGINES, area_um2, default_table, energy_table, no_energies
+from .table import BY_COMPONENT, ENGINES, area_um2, default_table, energy_table, no_energies
 
 __all__ = [
+    "BY_COMPONENT",
     "ENGINES",
     "ERT_HEADER",
     "GIVEN",

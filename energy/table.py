@@ -43,6 +43,7 @@ ENGINES: dict[str, Callable[[Architecture], EnergyTable]] = {
     "accelergy": accelergy_table,
     "hwcomponents": hwcomponents_table,
 }
+BY_COMPONENT = ("default", "hwcomponents")  # the engines that price each component by itself
 
 
 def _where_known(arch: Architecture) -> EnergyTable:

@@ -9,7 +9,17 @@ from math import inf
 from pathlib import Path
 
 from ..runtime import print_message, print_result
-from ..sweeps import FAILED, OptimiseProgress, Progress, SweepProgress, SweepResult, gap_text, measures, sweep
+from ..sweeps import (
+    FAILED,
+    DescribeProgress,
+    OptimiseProgress,
+    Progress,
+    SweepProgress,
+    SweepResult,
+    gap_text,
+    measures,
+    sweep,
+)
 from ..sweeps import FOUND as HAS_MAPPING
 from ..sweeps import NOTHING_VALID as NOTHING
 from .guard import FOUND, INTERRUPTED, NOTHING_VALID, echo_json
@@ -85,7 +95,7 @@ def _progress(log: bool) -> Iterator[Progress | None]:
     """Show progress as log lines, or as a live line on standard error; yields None where that is no terminal."""
     pace = _Pace()
     if log:
-        yield lambda step: write_line(pace.line(step, whole=True))
+        yield lambda step: None if isinstance(step, DescribeProgress) else write_line(pace.line(step, whole=True))
         return
     with live_line("reading") as show:
         yield None if show is None else lambda step: show([Part(pace.line(step))])
@@ -97,8 +107,10 @@ class _Pace:
     def __init__(self) -> None:
         self.began, self.before = time.monotonic(), -1
 
-    def line(self, step: SweepProgress | OptimiseProgress, *, whole: bool = False) -> str:
+    def line(self, step: SweepProgress | OptimiseProgress | DescribeProgress, *, whole: bool = False) -> str:
         """Format how far the sweep is; `whole`: with the point that is done."""
+        if isinstance(step, DescribeProgress):
+            return f"{step.done:,} of {step.designs:,} designs described"
         if isinstance(step, OptimiseProgress):
             return _designer_line(step)
         return f"{self._points(step)}; {_point_line(step)}" if whole else self._points(step)

@@ -34,7 +34,7 @@ class LinkedParameters:
         """Whether the first has numbers in equal steps, in order."""
         return isinstance(self.columns[0], SteppedRange)
 
-    @property
+    @cached_property
     def size(self) -> int:
         """How many values each parameter has."""
         column = self.columns[0]

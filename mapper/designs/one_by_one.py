@@ -31,7 +31,7 @@ class RandomOrder:
     def ask(self) -> list[Trial]:
         """Ask for the next designs that may still change the answer."""
         waiting = self.standing.waiting()
-        rows = [row for row in self.order.tolist() if waiting[row] > 0][: self.width]
+        rows = self.order[waiting[self.order] > 0][: self.width].tolist()
         trials = [Trial(self.trials + at, np.array([row])) for at, row in enumerate(rows)]
         self.trials += len(trials)
         return trials

@@ -35,8 +35,7 @@ def outdone(space: Space, wanted: Wanted) -> Bools:
 def _less_is_better(space: Space, rows: Ints, scores: list[Score], wanted: Wanted) -> Floats:
     """What decides about candidates of one kind and mapspace, each as a rank. # (candidate, figure)"""
     kind = space.kinds[space.kind[rows[0]]]
-    own = kind.figures[space.row[rows]]
-    columns = [np.where(kind.more, -own, own), -wanted.most[rows]]
+    columns = [kind.needs[:, space.row[rows]].T, -wanted.most[rows]]
     # the sum of a score that mappings do not decide; else its factor of each workload
     columns += [
         (score.factors[rows] if score.power else score.factors[rows].sum(axis=1, keepdims=True)) for score in scores

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ...arch import CAPACITIES, ComputeUnit, Level
-from ...workloads import Document, Keys
+from ...workloads import Document, InputError, Keys
 
 
 def fields(document: Document) -> dict[str, Keys]:
@@ -36,11 +36,15 @@ def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
     """`document` with other values at some places; a capacity replaces one that is given in another unit.
 
     A level in place of another has its name. Levels that are left out (None) go last: places are those with them.
+    Raises InputError for a place that the level in place of another has not.
     """
     data, without = copy.deepcopy(document.data), list[int]()
     for keys, value in sorted(values.items(), key=lambda own: not is_level(own[0])):
         inner = data
         for key in keys[:-1]:
+            if isinstance(key, int) and not (isinstance(inner, list) and key < len(inner)):
+                rule = "the level that stands here in place of another has no such axis"
+                raise InputError(document.fault(keys, rule))
             inner = inner[key] if isinstance(key, int) else inner.setdefault(key, {})
         if keys[-1] in CAPACITIES:
             for key in CAPACITIES:

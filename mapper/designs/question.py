@@ -66,18 +66,23 @@ class Question:
         return all(map(self._keeps, known))
 
     def wanted(self, known: Sequence[Sequence[Known] | None]) -> Wanted:
-        """Compute the scores of all candidates; None: one cannot be made. # known: (candidate, workload)"""
-        possible: Bools = np.array([own is not None and self.possible(own) for own in known], bool)
-        most = np.array([[inf] * len(self.weights) if own is None else [*map(self._most, own)] for own in known])
-        minimise = None if self.minimise is None else self._score(self.minimise, known)
-        axes = tuple(self._score(axis, known) for axis in self.axes)
-        return Wanted(
-            minimise, axes, possible, most.reshape(len(known), len(self.weights)), self.gap, bool(self.other_limits)
-        )
+        """Compute the scores of all candidates; None: one cannot be made. # (candidate, workload)"""
+        shape, expressions, ceilings = (len(known), len(self.weights)), self._expressions, self._ceilings
+        possible: Bools = np.zeros(len(known), bool)
+        most, factors = np.full(shape, inf), [np.ones(shape) for _ in expressions]
+        for row, own in enumerate(known):
+            if own is not None:
+                possible[row] = self.possible(own)
+                for plain, expression in zip(factors, expressions, strict=True):
+                    plain[row] = [expression.factor(facts) for facts in own]
+                if ceilings:
+                    most[row] = [min(_most(limit, power, facts) for limit, power in ceilings) for facts in own]
+        scores = list(map(self._score, expressions, factors))
+        minimise = None if self.minimise is None else scores.pop(0)
+        return Wanted(minimise, tuple(scores), possible, most, self.gap, bool(self.other_limits))
 
-    def _score(self, expression: Expression, known: Sequence[Sequence[Known] | None]) -> Score:
-        every = [[1.0] * len(self.weights) if own is None else [*map(expression.factor, own)] for own in known]
-        plain: Floats = np.array(every).reshape(len(known), len(self.weights))
+    def _score(self, expression: Expression, plain: Floats) -> Score:
+        """The score of an expression by its factors. # plain: (candidate, workload)"""
         factors = plain * self.weights
         if expression.powers == ALONE:
             if (plain == plain[:, :1]).all():  # of the design alone: not a sum over workloads
@@ -87,15 +92,11 @@ class Question:
         assert power is not None, "it was read so"
         return Score(expression.text, factors, float(power), expression.unit)
 
-    def _most(self, known: Known) -> float:
-        """The most that the objective may be on a workload, by the limits that are of it."""
-        most = inf
-        for limit in self.limits:
-            power = limit.powers.of(OBJECTIVES[self.objective])
-            if not limit.alone and power is not None:
-                factor = limit.factor(known)
-                most = min(most, factor ** (-1 / float(power)) if factor else inf)
-        return most
+    @property
+    def _ceilings(self) -> list[tuple[Constraint, float]]:
+        """The limits that are of the objective, each with its power."""
+        every = [(own, own.powers.of(OBJECTIVES[self.objective])) for own in self.limits if not own.alone]
+        return [(limit, float(power)) for limit, power in every if power is not None]
 
     def broken(self, known: Known, energy_pj: float | None = None, cycles: float = 0.0) -> list[str]:
         """Say which limits a design breaks on a workload, with a mapping of such costs; None: those of it alone."""
@@ -135,3 +136,9 @@ def unsuited(expressions: Mapping[str, Expression], objective: str) -> dict[str,
             rule = f"mappings are searched for one objective, here {objective}; {own.text!r} is of {asked[0]}"
             faults[key] = f"{rule}: ask for it in a sweep of its own"
     return faults
+
+
+def _most(limit: Constraint, power: float, known: Known) -> float:
+    """The most that the objective may be on a workload, by a limit that is of it."""
+    factor = limit.factor(known)
+    return factor ** (-1 / power) if factor else inf

@@ -30,29 +30,45 @@ class Figure(NamedTuple):
 
 def figures(arch: Architecture, table: EnergyTable) -> list[Figure]:
     """List the figures of a machine, in the order in which `set_machine` takes them."""
-    rows = [*_of_levels(arch, table)]
-    compute = table.compute
-    rows.append(Figure(_leakage(arch, len(arch.levels), compute), False, 0.1))
-    rows.append(Figure(compute.compute_pj, False, 0.1))
-    if compute.by_bits is not None:
-        rows += [Figure(compute.by_bits.adder_pj, False, 0.1), Figure(compute.by_bits.multiplier_pj, False, 0.1)]
-    return rows
-
-
-def _of_levels(arch: Architecture, table: EnergyTable) -> Iterator[Figure]:
     leasts = iter([slot.least for slot in arch.slots if slot.spatial])
+    rows = list[Figure]()
     for i, (level, energies) in enumerate(zip(arch.levels, table.levels, strict=True)):
-        yield Figure(inf if level.usable_bits is None else _rounded_up(level.usable_bits), True, 0.3)
-        for rate in RATES:
-            own = getattr(level, rate)
-            yield Figure(inf if own is None else own, True, 0.5)
-        yield Figure(float(level.start_cycles), False, 0.1)
+        rows += size_figures(level)
         for axis in level.fanout:
-            yield Figure(float(axis.size), True, 1.0)
-            yield Figure(float(next(leasts)), False, 0.1)
-        for name in ENERGIES:
-            yield Figure(getattr(energies, name), False, 0.1)
-        yield Figure(_leakage(arch, i, energies), False, 0.1)
+            rows += axis_figures(axis, next(leasts))
+        rows += energy_figures(energies)
+        rows.append(Figure(_leakage(arch, i, energies), False, 0.1))
+    rows.append(Figure(_leakage(arch, len(arch.levels), table.compute), False, 0.1))
+    return [*rows, *compute_figures(table.compute)]
+
+
+def size_figures(level: Storage) -> Iterator[Figure]:
+    """The figures of a level that stand before those of its axes."""
+    yield Figure(inf if level.usable_bits is None else _rounded_up(level.usable_bits), True, 0.3)
+    for rate in RATES:
+        own = getattr(level, rate)
+        yield Figure(inf if own is None else own, True, 0.5)
+    yield Figure(float(level.start_cycles), False, 0.1)
+
+
+def axis_figures(axis: Axis, least: int) -> Iterator[Figure]:
+    """The figures of an axis of which at least so many instances are used."""
+    yield Figure(float(axis.size), True, 1.0)
+    yield Figure(float(least), False, 0.1)
+
+
+def energy_figures(energies: LevelEnergy) -> Iterator[Figure]:
+    """The figures of a level that stand behind those of its axes; its leakage follows."""
+    for name in ENERGIES:
+        yield Figure(getattr(energies, name), False, 0.1)
+
+
+def compute_figures(compute: ComputeEnergy) -> Iterator[Figure]:
+    """The figures of the MAC units that follow their leakage."""
+    yield Figure(compute.compute_pj, False, 0.1)
+    if compute.by_bits is not None:
+        yield Figure(compute.by_bits.adder_pj, False, 0.1)
+        yield Figure(compute.by_bits.multiplier_pj, False, 0.1)
 
 
 def _rounded_up(number: int) -> float:
@@ -71,25 +87,31 @@ def kind_of(arch: Architecture, table: EnergyTable, charges: Charges) -> str:
     Wires are charged by the places of words in the array, and a systolic array fills the longer the larger it is: there
     the sizes of axes are part of it.
     """
-    by_bits = table.compute.by_bits
-    levels = [plain(_blank(level, keep_sizes=charges.has_interconnect)) for level in arch.levels]
-    compute = {"word_bits": arch.compute.word_bits, "factors": None if by_bits is None else by_bits.word_bits}
+    levels = [
+        plain(replace(blank_level(level), fanout=tuple(blank_axis(axis, charges) for axis in level.fanout)))
+        for level in arch.levels
+    ]
+    compute = blank_compute(arch, table)
     return digest({"levels": levels, "compute": compute, "counted": table.counted, "max_loops": arch.max_loops})
 
 
-def _blank(level: Storage, *, keep_sizes: bool) -> Storage:
-    """Return a level without the figures that are relaxed, and without what only its energies depend on."""
-    fanout = tuple(
-        replace(
-            axis,
-            size=axis.size if keep_sizes or axis.systolic else 1,
-            constraint=replace(axis.constraint, min_utilization=0.0),
-        )
-        for axis in level.fanout
-    )
+def blank_level(level: Storage) -> Storage:
+    """Return a level without the figures that are relaxed, what only its energies depend on, and its axes."""
     level = level.with_rates(lambda _: None)
     return replace(level, cls="", attributes=(), capacity_bits=None, start_cycles=0, multiple_buffering=1, banks=1,
-                   ports=2, fanout=fanout)  # fmt: skip
+                   ports=2, fanout=())  # fmt: skip
+
+
+def blank_axis(axis: Axis, charges: Charges) -> Axis:
+    """Return an axis without the figures that are relaxed."""
+    size = axis.size if charges.has_interconnect or axis.systolic else 1
+    return replace(axis, size=size, constraint=replace(axis.constraint, min_utilization=0.0))
+
+
+def blank_compute(arch: Architecture, table: EnergyTable) -> dict[str, int | None]:
+    """Return what decides mappings and costs of the MAC units, but for the figures that are relaxed."""
+    by_bits = table.compute.by_bits
+    return {"word_bits": arch.compute.word_bits, "factors": None if by_bits is None else by_bits.word_bits}
 
 
 def set_machine(like: tuple[Architecture, EnergyTable], values: Floats) -> tuple[Architecture, EnergyTable]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ..mapping import Bools, Floats, Ints
+from ..mapping import Bools, Floats, Ints, by_number
 from .relaxed import set_machine
 
 LEAST = 1e-12  # of a figure whose logarithm is taken
@@ -31,10 +32,30 @@ class Kind:
     more: Bools  # whether more allows more # (figure,)
     weights: Floats  # (figure,)
 
+    @cached_property
+    def varied(self) -> Ints:
+        """The figures in which candidates differ. # (varied figure,)"""
+        return np.flatnonzero((self.figures != self.figures[0]).any(axis=0))
+
+    @cached_property
+    def needs(self) -> Floats:
+        """The figures in which candidates differ, more allows less. # (varied figure, candidate of the kind)"""
+        own = self.figures.T[self.varied]
+        return np.where(self.more[self.varied, None], -own, own)
+
     def relaxed(self, rows: Ints) -> Floats:
         """The figures of the machine of a set. # (figure,)"""
-        own = self.figures[rows]
-        return np.where(self.more, own.max(axis=0), own.min(axis=0))
+        figures: Floats = self.figures[0].copy()
+        least = self.needs[:, rows].min(axis=1)
+        figures[self.varied] = np.where(self.more[self.varied], -least, least)
+        return figures
+
+    def within(self, rows: Ints) -> Ints:
+        """The candidates of the kind that the machine of a set allows as much as. # (candidate of the kind,)"""
+        every = np.arange(len(self.figures))
+        for needs in self.needs:
+            every = every[needs[every] >= needs[rows].min()]
+        return every
 
     def distance(self, one: Floats, other: Floats) -> float:
         """How far the figures of two machines lie apart, as a weighted sum of logarithms."""
@@ -56,14 +77,18 @@ class Space:
     mapspace: Ints  # the number of its mapspace # (candidate,)
     by_machine: Bools  # whether a larger machine may have fewer mappings in it # (mapspace,)
 
+    @cached_property
+    def of_kind(self) -> list[Ints]:
+        """The candidates of each kind, in the order of its figures. # (kind,), each (candidate,)"""
+        return by_number(self.kind, np.flatnonzero(self.kind >= 0))
+
     def roots(self, rows: Ints) -> list[Ints]:
         """Divide candidates by kinds."""
-        return [own for number in range(len(self.kinds)) if len(own := rows[self.kind[rows] == number])]
+        return by_number(self.kind, rows)
 
     def by_mapspace(self, rows: Ints) -> list[Ints]:
         """Divide candidates by kinds, and by mapspaces."""
-        every = (own[self.mapspace[own] == number] for own in self.roots(rows) for number in np.unique(self.mapspace))
-        return [own for own in every if len(own)]
+        return [own for root in self.roots(rows) for own in by_number(self.mapspace, root)]
 
     def covered(self, rows: Ints) -> Ints:
         """List all candidates that what is proven of a set holds for, others than its own among them.
@@ -72,11 +97,9 @@ class Space:
         """
         if len(rows) == 1 and self.by_machine[self.mapspace[rows[0]]]:
             return rows
-        kind, number = self.kinds[self.kind[rows[0]]], self.kind[rows[0]]
-        machine, every = kind.relaxed(self.row[rows]), np.flatnonzero(self.kind == number)
-        own = kind.figures[self.row[every]]
-        within = np.where(kind.more, own <= machine, own >= machine).all(axis=1)
-        return np.asarray(every[within & np.isin(self.mapspace[every], self.mapspace[rows])])
+        number = self.kind[rows[0]]
+        every = self.of_kind[number][self.kinds[number].within(self.row[rows])]
+        return np.asarray(every[np.isin(self.mapspace[every], self.mapspace[rows])])
 
     def machine(self, rows: Ints) -> tuple[Architecture, EnergyTable]:
         """Make the machine of a set of one kind."""

@@ -131,15 +131,9 @@ class Standing:
         """By which factor a candidate may be better than all that is known; at most 1: not at all. # (candidate,)"""
         potential = np.zeros(len(self.wanted.possible))
         for scores in self.wanted.questions:
-            lower, alone = self.values(scores, self.lower), np.array([not score.power for score in scores])
-            better = np.full(len(lower), np.inf)
-            for value in self.values(scores, self.upper, self.best(scores)):
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    factors = np.nan_to_num(value / lower, nan=1.0, posinf=np.inf)
-                # what the design alone decides is compared as it is: no gap makes a larger design as good
-                factors = np.where(alone, np.where(value <= lower, 0.0, np.inf), factors)
-                better = np.minimum(better, factors.max(axis=1))
-            potential = np.maximum(potential, better)
+            lower, best = self.values(scores, self.lower), self.values(scores, self.upper, self.best(scores))
+            alone = np.array([not score.power for score in scores])
+            potential = np.maximum(potential, _least_factors(lower, best, alone))
         return np.where(self.excluded, 0.0, potential)
 
     def open(self) -> Bools:
@@ -153,3 +147,28 @@ class Standing:
         """The potential of the open candidates of which more can be known; 0 of all others. # (candidate,)"""
         potential = self.potential()
         return np.where(self._beyond_gap(potential) & ~self.searched, potential, 0.0)
+
+
+def _least_factors(lower: Floats, best: Floats, alone: Bools) -> Floats:
+    """By which factor each candidate may be better than the one of `best` that comes nearest. # (candidate,)
+
+    What the design alone decides is compared as it is: no gap makes a larger design as good.
+    `lower`: # (candidate, score), `best`: # (known candidate, score), `alone`: # (score,)
+    """
+    if len(alone) == 2 and alone.sum() == 1:  # of area and EDP: the least EDP of all that are no larger
+        size, value = int(alone.argmax()), int(alone.argmin())
+        best = best[np.argsort(best[:, size], kind="stable")]
+        least = np.array([np.inf, *np.minimum.accumulate(best[:, value])])
+        no_larger = np.searchsorted(best[:, size], lower[:, size], side="right")
+        return np.where(no_larger > 0, _factors(least[no_larger], lower[:, value]), np.inf)
+    better = np.full(len(lower), np.inf)
+    for own in best:
+        factors = np.where(alone, np.where(own <= lower, 0.0, np.inf), _factors(own, lower))
+        better = np.minimum(better, factors.max(axis=1))
+    return better
+
+
+def _factors(value: Floats, lower: Floats) -> Floats:
+    """The value over its bound; 1 where both are 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(value / lower, nan=1.0, posinf=np.inf)

@@ -270,6 +270,18 @@ def unique_rows[Number: np.generic](rows: NDArray[Number]) -> tuple[NDArray[Numb
     return rows[order[new]], which
 
 
+def by_number(numbers: Ints, rows: Ints) -> list[Ints]:
+    """Divide rows by their numbers, the least first; rows of one number stay in order. # (row,)
+
+    >>> [own.tolist() for own in by_number(np.array([1, 0, 1, 1]), np.array([0, 1, 3]))]
+    [[1], [0, 3]]
+    """
+    if not len(rows):
+        return []
+    order = rows[np.argsort(numbers[rows], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1)
+
+
 def together(batches: Sequence[MappingBatch]) -> MappingBatch:
     """Make one batch of several of one mapspace, each with tables of its own."""
     parts = ([getattr(batch, name) for batch in batches] for name in ("factors", "order", "keep"))

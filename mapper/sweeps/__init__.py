@@ -2,6 +2,7 @@
 
 from ..report import register
 from .answer import Answer
+from .candidates import DescribeProgress
 from .design_rows import design_rows
 from .fronts import AXES
 from .keys import SweepFile
@@ -16,6 +17,7 @@ from .study import DesignStudy, DesignTrial
 __all__ = [
     "AXES",
     "Answer",
+    "DescribeProgress",
     "DesignStudy",
     "DesignTrial",
     "FAILED",

@@ -23,9 +23,8 @@ def cheaper(candidates: Candidates, standing: Standing, best: int) -> Standing:
     """
     score = standing.wanted.minimise
     assert score is not None, "something is minimised"
-    made = np.array([own is not None for own in candidates.known], bool)
     most = (1 - BETTER) * float(score.of(standing.upper, np.array([best]))[0])
-    asked = standing.asked(candidates.area, score, most, made)
+    asked = standing.asked(candidates.area, score, most, candidates.made)
     asked.outdone = outdone(candidates.space, asked.wanted)
     return asked
 

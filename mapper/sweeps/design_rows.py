@@ -38,7 +38,7 @@ def _rows(answer: Answer) -> Iterator[Json]:
     states = _states(answer)
     for row in range(len(candidates)):
         (design, mapspace), own = candidates.place(row), candidates.described(row)
-        made = candidates.known[row] is not None
+        made = candidates.made[row]
         yield {
             "design": design,
             **shown_values(candidates.plan, own.values),
@@ -55,7 +55,7 @@ def _rows(answer: Answer) -> Iterator[Json]:
 def _states(answer: Answer) -> list[str]:
     """What became of each candidate."""
     standing = answer.standing
-    made = np.array([own is not None for own in answer.optimised.candidates.known], bool)
+    made = answer.optimised.candidates.made
     conditions = [~made, ~standing.wanted.possible, standing.searched, standing.outdone, standing.open()]
     return list(map(str, np.select(conditions, [UNMADE, BEYOND, SEARCHED, OUTDONE, OPEN], CLOSED)))
 

@@ -31,7 +31,7 @@ from .asked import axes_of, optimising_faults, plan_faults, read_question
 from .energy import read_energies
 from .fronts import AXES
 from .keys import SweepFile
-from .plan import MAX_LIMIT, MAX_POINTS, Plan
+from .plan import MAX_DESCRIBED, MAX_LIMIT, MAX_POINTS, Plan
 from .trial import named, not_charged, nothing_fits
 
 GIVEN = "sweep"  # the name of a sweep that is given as a mapping and has none
@@ -241,9 +241,10 @@ def _size(document: Document, plan: Plan, limit: Fault) -> list[Fault]:
     if plan.limit is not None and plan.limit < plan.per_design:
         rule = f"must admit the points of one design, {plan.per_design}; got {plan.limit}"
         return [Fault(limit.source, limit.line, limit.path, rule)]
-    if plan.limit is None and plan.size > MAX_POINTS:
+    most = MAX_POINTS if plan.grid else MAX_DESCRIBED
+    if plan.limit is None and plan.size > most:
         size = f"{plan.size:,}" if plan.size < 1e9 else f"{float(min(plan.size, 10**300)):.3g}"
         how = "give fewer values, or run N points of it with `limit: N` (or --limit N): whole designs, drawn at random"
-        rule = f"at most {MAX_POINTS:,} points run without a limit, this sweep has {size} ({plan.size_text}): {how}"
+        rule = f"at most {most:,} points run without a limit, this sweep has {size} ({plan.size_text}): {how}"
         return [document.fault((), rule)]
     return []

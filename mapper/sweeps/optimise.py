@@ -40,7 +40,7 @@ class Optimiser:
 
     def __init__(self, plan: Plan, store: Store, jobs: int, tell: Tell | None, *, apart: bool = False) -> None:
         self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
-        candidates = Candidates.judged(plan, jobs)
+        candidates = Candidates.judged(plan, jobs, tell)
         wanted = plan.question.wanted(candidates.known)
         # what is proven of plans on one machine is not of another
         self.standing = Standing(replace(wanted, apart=wanted.apart or apart or plan.fuse != NONE))
@@ -98,7 +98,7 @@ class Optimiser:
                 self._pursue(cheaper(candidates, standing, best))
 
     def _can_be_searched(self, row: int) -> bool:
-        return not self.standing.searched[row] and self.optimised.candidates.known[row] is not None
+        return not self.standing.searched[row] and bool(self.optimised.candidates.made[row])
 
     def _search(self, rows: Collection[int]) -> None:
         """Search single candidates."""
@@ -168,6 +168,8 @@ class Optimiser:
 
     def _limits(self, trial: Trial, workload: str) -> tuple[PowerLimit, ...]:
         """Of each limit the loosest of all designs of a trial."""
+        if not self.plan.question.other_limits:
+            return ()
         at, known = list(self.plan.workloads).index(workload), self.optimised.candidates.known
         every = [self.plan.question.limits_of(own[at]) for row in trial.rows if (own := known[int(row)]) is not None]
         loosest = (PowerLimit(own[0][0], max(most for _, most in own)) for own in zip(*every, strict=True))

@@ -48,8 +48,7 @@ class Optimised:
     @cached_property
     def faulty(self) -> dict[int, str]:
         """By candidate why it cannot be made, or not be judged."""
-        rows = (row for row, own in enumerate(self.candidates.known) if own is None)
-        return {row: self.candidates.why_not(row) for row in rows}
+        return {row: self.candidates.why_not(row) for row in np.flatnonzero(~self.candidates.made).tolist()}
 
     def outcome(self, row: int, workload: str) -> PointOutcome | None:
         """What the search of a candidate came to, of several seeds the best; None where there was none."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -28,7 +28,8 @@ from ..exploration.sets import NONE
 from ..search.options import SearchOptions
 from .energy import Energies
 
-MAX_POINTS = 10_000  # more than these need a limit
+MAX_POINTS = 10_000  # more than these need a limit,
+MAX_DESCRIBED = 1_000_000  # or so many where a designer chooses which are searched
 MAX_LIMIT = 100_000  # points
 FILES = 200  # of mapping pages, at most
 
@@ -112,12 +113,12 @@ class Plan:
         return [f"{' and '.join(group.names)} {group.size:,}" for group in self.groups if group.size != 1]
 
     @cached_property
-    def designs(self) -> tuple[int, ...]:
+    def designs(self) -> Sequence[int]:
         """The numbers of the designs to run: all, or as many as the limit admits; a larger limit adds designs."""
         total = self.all_designs
         wanted = total if self.limit is None else min(total, self.limit // self.per_design)
         if wanted == total:
-            return tuple(range(total))
+            return range(total)
         draw, drawn = Random(0), set[int]()
         while len(drawn) < wanted:
             drawn.add(draw.randrange(total))

@@ -20,7 +20,7 @@ from ..exploration.sets import NONE
 from ..report import Json, Rows
 from ..report.pictures import PICTURES, save_picture
 from ..runtime import csv_cell, in_order
-from .candidates import Candidates
+from .candidates import Candidates, DescribeProgress
 from .file import read_sweep
 from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
 from .optimise import Optimiser
@@ -88,7 +88,8 @@ class SweepProgress:
     failed: int  # in this run
 
 
-Progress = Callable[[SweepProgress | OptimiseProgress], None]  # called after each point, or step of a designer
+# called after each point, or step of a designer, which first describes its designs
+Progress = Callable[[SweepProgress | OptimiseProgress | DescribeProgress], None]
 
 
 def sweep(

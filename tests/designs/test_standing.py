@@ -1,8 +1,12 @@
 """Which designs may still change an answer, by hand: values, bounds, limits, gaps."""
 
+from math import inf
+
 import numpy as np
 import pytest
-from ruby_map.mapper.designs.standing import Ceiling, Score, Standing, Wanted
+from hypothesis import given
+from hypothesis import strategies as st
+from ruby_map.mapper.designs.standing import Ceiling, Score, Standing, Wanted, _least_factors
 
 AREAS = [1.0, 2.0, 3.0, 4.0]
 VALUE = Score("edp", np.ones((4, 1)), 1.0)
@@ -73,3 +77,27 @@ def test_a_ceiling_excludes_what_is_proven_above_it_and_sums_over_workloads():
     assert (known.best_row, limited.best_row) == (3, 3)
     assert np.flatnonzero(limited.open()).tolist() == [1, 2]  # of less area, and nothing is proven of them
     assert np.flatnonzero(limited.waiting()).tolist() == [2]
+
+
+FIGURE = st.sampled_from([0.0, 1.0, 2.0, 3.0, 5.0])
+
+
+@given(
+    alone=st.lists(st.booleans(), min_size=2, max_size=3),
+    lower=st.lists(st.tuples(FIGURE, FIGURE, FIGURE), min_size=1, max_size=8),
+    best=st.lists(st.tuples(FIGURE, FIGURE, FIGURE), max_size=5),
+)
+def test_the_nearest_known_candidate_decides(alone, lower, best):
+    """Of area and EDP the least EDP of all that are no larger; of other scores each known candidate in turn."""
+    count = len(alone)
+    factors = _least_factors(*(np.array([own[:count] for own in rows]).reshape(-1, count) for rows in (lower, best)),
+                             np.array(alone))  # fmt: skip
+    for own, factor in zip(lower, factors.tolist(), strict=True):
+        every = [max(_factor(*pair) for pair in zip(known[:count], own[:count], alone, strict=True)) for known in best]
+        assert factor == min(every, default=inf)
+
+
+def _factor(known, lower, alone):
+    if alone:
+        return 0.0 if known <= lower else inf
+    return known / lower if lower else 1.0 if known == 0 else inf

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import Request, new_app
+from .choices import CLUSTERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +23,7 @@ class SweepRequest(Request):
         None
     )
     jobs: Annotated[int, typer.Option(help="Number of processes; the answer does not depend on it.")] = 1
+    cluster: Annotated[str | None, typer.Option(help=f"Search on a cluster, in place of processes: {CLUSTERS}.")] = None
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object and nothing else.")] = False
     limit: Annotated[
         int | None, typer.Option(help="Points at most: whole designs, drawn at random. Replaces the file's.")

@@ -38,7 +38,12 @@ def run(request: SweepRequest) -> int:
     """
     with _progress(request.log) as progress:
         result = sweep(
-            request.path, request.out, jobs=request.jobs, limit=request.limit, fresh=request.fresh, progress=progress
+            request.path,
+            request.out,
+            jobs=request.cluster or request.jobs,
+            limit=request.limit,
+            fresh=request.fresh,
+            progress=progress,
         )
     if request.as_json:
         echo_json(result.summary_json())

@@ -13,7 +13,7 @@ from ..exploration.sets import NONE, KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import ROUNDING
 from ..report import Json
-from ..runtime import InternalError, in_order
+from ..runtime import InternalError, Workers, in_order
 from .candidates import Candidates
 from .cheapest import cheaper
 from .neighbours import neighbour_row, neighbours_of
@@ -38,7 +38,7 @@ class _Done(NamedTuple):
 class Optimiser:
     """A running designer."""
 
-    def __init__(self, plan: Plan, store: Store, jobs: int, tell: Tell | None, *, apart: bool = False) -> None:
+    def __init__(self, plan: Plan, store: Store, jobs: int | str, tell: Tell | None, *, apart: bool = False) -> None:
         self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
         candidates = Candidates.judged(plan, jobs, tell)
         wanted = plan.question.wanted(candidates.known)
@@ -49,6 +49,11 @@ class Optimiser:
         self.trials: dict[int, _Done] = {}
         self.kept, self.kept_sets = store.done(), store.bounds()
         self.beside = False  # whether designs beside the best are searched
+        self.workers = Workers(search_piece, plan, jobs)
+
+    def close(self) -> None:
+        """Give up the processes, or the cluster."""
+        self.workers.close()
 
     def run(self) -> Optimised:
         """Make the trials that the designer asks for, until it asks for none, or Ctrl-C."""
@@ -139,13 +144,18 @@ class Optimiser:
         return [_Done(trial, tuple(results[at * width : (at + 1) * width])) for at, trial in enumerate(trials)]
 
     def _searched(self, pieces: Sequence[PointPiece | SetPiece]) -> list[Any]:
-        """Search pieces side by side, but for those in the store. Layers of few pieces are searched side by side."""
+        """Search pieces side by side, but for those in the store. Of few pieces the layers are, by processes; a worker
+        of a cluster searches a whole piece."""
         results: list[Any] = [self._stored(piece) for piece in pieces]
         missing = [number for number, result in enumerate(results) if result is None]
-        few = len(missing) < self.jobs and self.optimised.layers > len(self.plan.workloads)
-        plan = replace(self.plan, options=replace(self.plan.options, jobs=self.jobs)) if few else self.plan
-        todo = [pieces[number] for number in missing]
-        with closing(in_order(search_piece, plan, todo, 1 if few else self.jobs, most=1)) as made:
+        todo, jobs = [pieces[number] for number in missing], self.jobs
+        several = self.optimised.layers > len(self.plan.workloads)
+        if several and isinstance(jobs, int) and len(missing) < jobs:
+            plan = replace(self.plan, options=replace(self.plan.options, jobs=jobs))
+            made = in_order(search_piece, plan, todo, most=1)
+        else:
+            made = self.workers.in_order(todo, most=1)
+        with closing(made):
             for number, result in zip(missing, made, strict=True):
                 self._keep(pieces[number], result)
                 self.optimised.made += 1

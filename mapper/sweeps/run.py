@@ -9,7 +9,7 @@ print(result)       # counts, and the frontier of each mapspace
 import csv
 import json
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from ...workloads import Fault, InputError, collect, written_together
 from ..exploration.sets import NONE
 from ..report import Json, Rows
 from ..report.pictures import PICTURES, save_picture
-from ..runtime import csv_cell, in_order
+from ..runtime import cluster_faults, csv_cell, in_order
 from .candidates import Candidates, DescribeProgress
 from .file import read_sweep
 from .mapping_pages import FOLDER, MappingPages, remove_other_pages, write_pages
@@ -96,12 +96,14 @@ def sweep(
     given: Path | str | Mapping[str, Any],
     out: Path | str | None = None,
     *,
-    jobs: int = 1,
+    jobs: int | str = 1,
     limit: int | None = None,
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> SweepResult:
     """Run the sweep in the file `given`, or what is left of it; write the results to the folder `out`.
+
+    `jobs` is a number of processes, or the name of a cluster: dask://HOST:PORT, or ray.
 
     A sweep may also be given as a mapping with the keys of such a file, `sweep({"architecture": ...})`.
 
@@ -109,7 +111,9 @@ def sweep(
     with the points that are done. Raises InputError with every fault of the file, and for an `out` of another sweep.
     """
     folder, faults = None if out is None else Path(out), list[Fault]()
-    if jobs < 1:
+    if isinstance(jobs, str):
+        faults += cluster_faults(jobs)
+    elif jobs < 1:
         faults.append(Fault("jobs", None, "", f"must be at least 1, got {jobs}"))
     plan = collect(faults, lambda: read_sweep(given, limit))
     if faults or plan is None:
@@ -120,7 +124,7 @@ def sweep(
     return result
 
 
-def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
+def _run(plan: Plan, folder: Path | None, jobs: int | str, fresh: bool, progress: Progress | None) -> SweepResult:
     if not plan.grid:
         return _optimised(plan, folder, jobs, fresh, progress)
     if plan.question.limits:
@@ -151,9 +155,10 @@ def _run(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Prog
     return SweepResult(plan, dict(sorted(outcomes.items())), interrupted)
 
 
-def _optimised(plan: Plan, folder: Path | None, jobs: int, fresh: bool, progress: Progress | None) -> SweepResult:
-    with open_store(folder, plan.fingerprint, plan.identity, fresh) as store:
-        return SweepResult.of(Optimiser(plan, store, jobs, progress).run())
+def _optimised(plan: Plan, folder: Path | None, jobs: int | str, fresh: bool, progress: Progress | None) -> SweepResult:
+    with ExitStack() as every:
+        store = every.enter_context(open_store(folder, plan.fingerprint, plan.identity, fresh))
+        return SweepResult.of(every.enter_context(closing(Optimiser(plan, store, jobs, progress))).run())
 
 
 def _stored(store: Store, keys: list[str]) -> dict[int, PointOutcome]:

@@ -76,6 +76,7 @@ class DesignStudy:
         store = self._open.enter_context(open_store(folder, self.plan.fingerprint, self.plan.identity))
         try:
             self._optimiser = Optimiser(self.plan, store, jobs, None, apart=measured)
+            self._open.callback(self._optimiser.close)
             self._designer = self._optimiser.designer(self._optimiser.standing)
         except BaseException:
             self._open.close()

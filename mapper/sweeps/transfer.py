@@ -34,7 +34,7 @@ Alike = tuple[str, str, int]  # workload, transformation, seed: points that have
 SharedMappings = tuple[Plan, Mapping[Alike, list[SourcePoint]]]
 
 
-def with_transfers(plan: Plan, outcomes: Mapping[int, PointOutcome], jobs: int) -> dict[int, PointOutcome]:
+def with_transfers(plan: Plan, outcomes: Mapping[int, PointOutcome], jobs: int | str) -> dict[int, PointOutcome]:
     """Return the outcomes, with better mappings of other points, adapted where need be, until none is left.
 
     Points of one seed share their mappings, for seeds are to say what luck does. Lower bounds stay: they are of the

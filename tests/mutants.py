@@ -593,8 +593,8 @@ MUTANTS = [
     Mutant(
         "the machine of a set has the most energy of its designs",
         "mapper/designs/space.py",
-        "own.max(axis=0), own.min(axis=0))",
-        "own.max(axis=0), own.max(axis=0))",
+        "least = self.needs[:, rows].min(axis=1)",
+        "least = self.needs[:, rows].max(axis=1)",
         ("designs/test_relaxed.py",),
     ),
     Mutant(
@@ -628,8 +628,8 @@ MUTANTS = [
     Mutant(
         "a design of any area is closed by a better one",
         "mapper/designs/standing.py",
-        "np.where(value <= lower, 0.0, np.inf), factors)",
-        "0.0, factors)",
+        "np.where(own <= lower, 0.0, np.inf), _factors(own, lower))",
+        "0.0, _factors(own, lower))",
         ("designs/test_standing.py",),
     ),
     Mutant(
@@ -649,8 +649,8 @@ MUTANTS = [
     Mutant(
         "a bound holds for designs that allow more",
         "mapper/designs/space.py",
-        "        within = np.where(kind.more, own <= machine, own >= machine).all(axis=1)",
-        "        within = np.where(kind.more, own <= machine, own >= machine).any(axis=1)",
+        "every[needs[every] >= needs[rows].min()]",
+        "every[needs[every] <= needs[rows].max()]",
         ("designs/test_optimise.py",),
     ),
     Mutant(

@@ -669,16 +669,16 @@ MUTANTS = [
     ),
     Mutant(
         "a design is outdone where plans are searched",
-        "mapper/sweeps/optimise.py",
-        "or apart or plan.fuse != NONE",
+        "mapper/sweeps/optimised.py",
+        "or apart or candidates.plan.fuse != NONE",
         "or apart",
         ("sweeps/test_sweep_plans.py",),
     ),
     Mutant(
-        "of plans that are too many the layers one by one are a proof",
-        "mapper/exploration/sets/planned.py",
-        "return Limited(result, kept, 0.0, result)",
-        "return Limited(result, kept, result.lower_bound or 0.0, result)",
+        "a machine without plans is compared by its layers one by one",
+        "mapper/sweeps/pieces.py",
+        "        if has_graph(study.work):",
+        "        if not why_no_plan(study):",
         ("sweeps/test_sweep_plans.py",),
     ),
 ]

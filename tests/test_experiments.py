@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import pytest
@@ -312,6 +313,34 @@ def test_recorded_silicon(monkeypatch):
     held_out = [row["fitted"] / row["ms"] for row in found["gpus"] if row["gpu"] == "A100" and row["held_out"]]
     assert all(abs(ratio - 1) < 0.07 for ratio in held_out)
     assert np.median(np.abs(np.array(held_out) - 1)) < 0.03
+
+
+def test_recorded_codesign(monkeypatch):
+    """A tenth of the proofs under each budget, the grid's answer on a subset, frontiers within what was asked."""
+    monkeypatch.syspath_prepend(FOLDER)
+    found, page = recorded("codesign"), (FOLDER.parent / "docs" / "codesign.md").read_text()
+    script = importlib.import_module("codesign")
+    assert script.table(found) in page
+    for own in found["budgets"].values():
+        assert own["proofs"]["made"] <= 0.1 * own["proofs"]["of"]
+        assert own["proofs"]["of"] == 24 * own["designs"]["within_limits"]
+        assert (own["designs"]["of"], own["designs"]["open"]) == (1000, 0)
+        assert own["best"]["gap"] <= 1e-9
+    few, grid = (found["subset"][way] for way in ("branch-and-bound", "grid"))
+    assert few["best"]["parameters"] == grid["best"]["parameters"]
+    assert few["best"]["value"] == pytest.approx(grid["best"]["value"], rel=1e-12)
+    assert grid["proofs"]["made"] == grid["proofs"]["of"] == 40 * 24
+    assert all(point["gap"] <= 1e-9 for point in found["frontier"]["frontier"])
+    for own in found["language_model"].values():
+        assert own["designs"]["open"] == 0
+        assert max(point["gap"] for point in own["frontier"]) <= script.GAP
+        assert own["seconds"] < 600
+    told = script.second_certificates(found)
+    assert f"take {median(told):.2f} of the steps of proofs from nothing ({told[0]:.2f} to {told[-1]:.2f})" in page
+    runs = found["designers"]
+    least = min(value for every in runs.values() for run in every for _, value in run)
+    assert runs["branch-and-bound"][0][-1][1] == least
+    assert f"has proven its answer after {runs['branch-and-bound'][0][-1][0]} proofs" in page
 
 
 def test_recorded_dosa(monkeypatch):

@@ -12,6 +12,7 @@ from math import exp, fsum, inf, log
 from ..problem import OBJECTIVES, ROUNDING
 from .stored import Stored
 
+DIGITS = (4, 6, 8, 12)  # of limits: the first by which they differ
 FIGURES = tuple(objective.column for objective in OBJECTIVES.values())
 EDP, ENERGY, CYCLES = FIGURES
 
@@ -56,7 +57,8 @@ class Interval:
             return f"at most {self.high:.4g}, no lower limit"
         if self.high == inf:
             return f"at least {self.low:.4g}, no upper limit"
-        return f"{self.low:.4g} to {self.high:.4g}"
+        digits = next((own for own in DIGITS if f"{self.low:.{own}g}" != f"{self.high:.{own}g}"), DIGITS[0])
+        return f"{self.low:.{digits}g} to {self.high:.{digits}g}"
 
 
 def limits(result: Stored) -> dict[str, Interval]:

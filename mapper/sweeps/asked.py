@@ -132,10 +132,13 @@ def _weights(document: Document, asked: SweepFile, faults: list[Fault]) -> tuple
 
 
 def optimising_faults(document: Document, designer: str, seeds: Sequence[int], options: SearchOptions) -> list[Fault]:
-    """List what only a grid can do, where another designer is asked for."""
+    """List what only a grid can do, where another designer is asked for, and what a grid cannot."""
     faults, row = [], DESIGNERS.get(designer)
-    if row is None or row.make is None:
+    if row is None:
         return []
+    if row.make is None:
+        rule = f"goes with another designer: a {designer} searches every point"
+        return [document.fault((key,), rule) for key in ("proofs", "side_by_side") if key in _keys(document)]
     if len(seeds) > 1:
         faults.append(document.fault(("seeds",), f"{designer} searches with one seed"))
     missing = missing_package(row.package) if row.package else []

@@ -60,10 +60,11 @@ class CheapestChange:
     def text(self, candidates: Candidates, minimised: str) -> str:
         """A line that says it."""
         if self.design is None:
-            drawn = " that were drawn" if len(candidates.plan.designs) < candidates.plan.all_designs else ""
+            all_drawn = len(candidates.plan.designs) == candidates.plan.all_designs
+            which, may = ("of the space", "") if all_drawn else ("that was drawn", "that were drawn ")
             if self.open:
-                return f"cheapest change: undecided: {_designs(self.open)}{drawn} may be {BETTER:.0%} better"
-            return f"cheapest change: proven: no design of the space{drawn} is {BETTER:.0%} better"
+                return f"cheapest change: undecided: {_designs(self.open)} {may}may be {BETTER:.0%} better"
+            return f"cheapest change: proven: no design {which} is {BETTER:.0%} better"
         plan, short = candidates.plan, short_names(candidates.plan.parameters)
         parts = [
             f"{short.get(name, name)} {short_value(plan, name, before)} -> {short_value(plan, name, after)}"

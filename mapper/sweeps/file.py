@@ -34,6 +34,7 @@ from .keys import SweepFile
 from .plan import MAX_DESCRIBED, MAX_LIMIT, MAX_POINTS, Plan
 from .trial import named, not_charged, nothing_fits
 
+OTHERWISE = {"pareto": "; other designers than the grid take expressions"}  # by key, behind what may stand there
 GIVEN = "sweep"  # the name of a sweep that is given as a mapping and has none
 
 
@@ -169,7 +170,7 @@ def _choices(document: Document, written: SweepFile, *, any_axis: bool) -> list[
         for index, entry in enumerate(entries):
             if choices and entry not in choices:
                 rule = f'must be one of {", ".join(choices)}; got "{entry}"{near(entry, choices)}'
-                faults.append(document.fault((key, index), rule))
+                faults.append(document.fault((key, index), f"{rule}{OTHERWISE.get(key, '')}"))
         same = Counter(AXES[entry].column if key == "pareto" and entry in AXES else entry for entry in entries)
         twice = [str(entry) for entry, times in same.items() if times > 1]
         if twice:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..designs import DESIGNERS, Designer, Finding, Settings, Standing, Trial, note, outdone
-from ..exploration.sets import NONE, KnownLayer, PowerLimit, known_layers
+from ..exploration.sets import KnownLayer, PowerLimit, known_layers
 from ..mapspace import PRESETS, Preset
 from ..problem import ROUNDING
 from ..report import Json
@@ -17,7 +17,7 @@ from ..runtime import InternalError, Workers, in_order
 from .candidates import Candidates
 from .cheapest import cheaper
 from .neighbours import neighbour_row, neighbours_of
-from .optimised import Optimised, interval, proofs_of
+from .optimised import Optimised, interval, proofs_of, standing_of
 from .pieces import PointPiece, SetPiece, search_piece
 from .plan import Plan, Point
 from .store import PointOutcome, Store
@@ -41,9 +41,7 @@ class Optimiser:
     def __init__(self, plan: Plan, store: Store, jobs: int | str, tell: Tell | None, *, apart: bool = False) -> None:
         self.plan, self.store, self.jobs, self.tell = plan, store, jobs, tell
         candidates = Candidates.judged(plan, jobs, tell)
-        wanted = plan.question.wanted(candidates.known)
-        # what is proven of plans on one machine is not of another
-        self.standing = Standing(replace(wanted, apart=wanted.apart or apart or plan.fuse != NONE))
+        self.standing = standing_of(candidates, apart=apart)
         self.standing.outdone = outdone(candidates.space, self.standing.wanted)
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}

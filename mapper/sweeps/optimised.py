@@ -1,7 +1,7 @@
 """What a designer found, or a grid: what is known of each design, and how far it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..designs import Standing
 from ..exploration import distinct_layers
+from ..exploration.sets import NONE
 from ..problem import OBJECTIVES
 from ..report import gap_between
 from .candidates import Candidates
@@ -90,7 +91,7 @@ def proofs_of(result: Any) -> int:
 def of_grid(plan: Plan, outcomes: Mapping[int, PointOutcome]) -> Optimised:
     """What the points of a grid say: of several seeds the least value and the largest bound."""
     candidates = Candidates.of(plan, 1)
-    standing = Standing(plan.question.wanted(candidates.known))
+    standing = standing_of(candidates)
     optimised = Optimised(candidates, standing, dict(outcomes))
     for number, outcome in outcomes.items():
         row, workload = candidates.row(plan.point(number))
@@ -100,6 +101,15 @@ def of_grid(plan: Plan, outcomes: Mapping[int, PointOutcome]) -> Optimised:
         standing.lower[row, workload] = max(standing.lower[row, workload], lower)
         standing.upper[row, workload] = min(standing.upper[row, workload], upper)
     return optimised
+
+
+def standing_of(candidates: Candidates, *, apart: bool = False) -> Standing:
+    """What is asked of the candidates, of which nothing is known yet.
+
+    With `apart`, and of plans, what is proven of one design says nothing of another.
+    """
+    wanted = candidates.plan.question.wanted(candidates.known)
+    return Standing(replace(wanted, apart=wanted.apart or apart or candidates.plan.fuse != NONE))
 
 
 def interval(plan: Plan, outcome: PointOutcome) -> tuple[float, float]:

@@ -19,6 +19,8 @@ from ..exploration.sets import (
     PowerLimit,
     explore_plans,
     explore_within,
+    has_graph,
+    proven_empty,
     why_no_plan,
 )
 from ..exploration.transforms import transformed
@@ -117,7 +119,7 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
         raise KeyboardInterrupt
     texts = _texts([*machine_of(plan, point.design)[2], *caught])
     if not result.found:
-        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts)
+        return PointOutcome(NOTHING_VALID, result_json(result), _hint(result), texts, none_keeps=proven_empty(result))
     outcome = PointOutcome(FOUND, result_json(result), "", texts, result.energy_pj / result.cycles)
     if isinstance(result, NetworkResult) and result.plan is not None:
         outcome = replace(outcome, plan_file=plan_yaml(result.plan.costs))
@@ -130,9 +132,9 @@ def search_point(plan: Plan, piece: PointPiece) -> PointOutcome:
 def _within(plan: Plan, study: KnownStudy, limits: Sequence[PowerLimit]) -> Limited | None:
     """Search a point within limits, plans where they are asked for; None where all of a grid is to be searched."""
     if plan.fuse != NONE:
-        if not (why := why_no_plan(study)):
+        if has_graph(study.work):
             return explore_plans(study, plan.fuse, limits)
-        warnings.warn(f"no plan, layer by layer: {why}", stacklevel=2)
+        warnings.warn(f"no plan, layer by layer: {why_no_plan(study)}", stacklevel=2)
     if limits or not plan.grid:
         return explore_within(study, limits, close=plan.question.gap)
     return None

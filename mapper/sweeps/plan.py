@@ -35,6 +35,7 @@ FILES = 200  # of mapping pages, at most
 
 SEARCH = ("strategy", "objective", "victory", "samples", "time_limit")  # options that a store depends on,
 STOPS = ("budget", "patience", "target", "effort")  # and those that came later
+UNSET = "none"  # an option that is not given, as messages name it
 DIGEST = "sha256:"  # begins the digest that stands for a long text
 
 
@@ -238,7 +239,7 @@ def design_values(plan: Plan, design: int) -> Values:
 
 def _shown(value: Any) -> str:
     """Write the value of an option as messages do."""
-    return "none" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)
+    return UNSET if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _digest(value: Any) -> str:

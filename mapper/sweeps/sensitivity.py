@@ -150,13 +150,14 @@ def _why_no_value(optimised: Optimised, row: int) -> str:
     """Why no mapping of a candidate that can be made is known."""
     outcomes = [optimised.outcome(row, workload) for workload in optimised.candidates.plan.workloads]
     known = [outcome for outcome in outcomes if outcome is not None]
-    if any(outcome.none_keeps for outcome in known):
-        return "no mapping keeps the limits"
     if messages := dict.fromkeys(f"{own.status}: {own.message}" for own in known if own.status != FOUND):
         return "; ".join(messages)
+    if any(outcome.none_keeps for outcome in known):
+        return "no mapping keeps the limits"
     if not optimised.standing.searched[row]:
         return "not searched"
-    return "no mapping is known that keeps the limits"
+    limited = optimised.candidates.plan.question.other_limits
+    return "no mapping is known that keeps the limits" if limited else "no mapping is known"
 
 
 def sensitivity_table(plan: Plan, rows: Sequence[SensitivityRow], figure: str, best: float) -> TextTable:

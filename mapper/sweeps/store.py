@@ -10,7 +10,7 @@ from typing import Any
 from ...workloads import InputError
 from ..report import Json
 from ..runtime import StateFile, folder_faults
-from .plan import DIGEST
+from .plan import DIGEST, UNSET
 
 STORE = "sweep.sqlite"
 TABLES = {
@@ -134,7 +134,8 @@ def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh:
 
 
 def _differences(stored: Mapping[str, str], current: Mapping[str, str]) -> Iterator[str]:
-    """The parts that are not alike, as far as the store has them, with their values where they are short."""
-    for part, value in current.items():
-        if part in stored and stored[part] != value:
-            yield part if value.startswith(DIGEST) else f"{part} ({stored[part]} there, {value} here)"
+    """The parts that are not alike, with their values where they are short."""
+    for part, value in current.items() if stored else ():
+        before = stored.get(part, UNSET)  # a part that came later
+        if before != value:
+            yield part if value.startswith(DIGEST) else f"{part} ({before} there, {value} here)"

@@ -147,3 +147,33 @@ def test_what_cannot_be_judged_is_named_with_its_line(folder, tmp_path):
     done = CliRunner().invoke(main, [str(path)])
     assert done.exit_code == 3
     assert f"{path}:{line + 1}: subject_to[0]: division by zero" in done.stderr
+
+
+NO_ROOM = """
+name: m
+variables: {words: 60}
+levels:
+- {name: DRAM, class: DRAM, word_bits: 16, energy: {read_pj: 100, write_pj: 100, update_pj: 100}}
+- {name: B0, class: SRAM, capacity_words: words, word_bits: 16, keep: [Inputs, Weights, Outputs],
+   energy: {read_pj: 1, write_pj: 1, update_pj: 1}}
+compute: {name: MAC, class: intmac, word_bits: 16, energy: {compute_pj: 10}}
+"""
+
+
+@pytest.mark.parametrize("designer", ["branch-and-bound", "grid", "random"])
+@pytest.mark.parametrize("work", ["one.yaml", "two.yaml"])
+def test_a_design_that_is_proven_to_have_no_mapping_leaves_nothing_open(designer, work, tmp_path, monkeypatch):
+    """Of 2 words no tensor of three has its room: the other design is certified to be the best."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arch.yaml").write_text(NO_ROOM)
+    layers = [f"{{name: {name}, shape: matmul, sizes: {{M: {m}, N: 6, K: 4}}}}" for name, m in (("one", 8), ("two", 5))]
+    (tmp_path / "one.yaml").write_text(layers[0])
+    (tmp_path / "two.yaml").write_text(f"layers: [{', '.join(layers)}]")
+    whole = {
+        "architecture": "arch.yaml", "parameters": {"words": [2, 60]}, "workloads": [f"./{work}"], "minimize": "energy",
+        "search": {"strategy": "optimal"}, "designer": designer,
+    }  # fmt: skip
+    answer = sweep(whole).answer.json()
+    assert (answer["best"]["parameters"], answer["best"]["gap"]) == ({"words": 60}, 0)
+    assert answer["designs"]["open"] == 0
+    assert "proven: no design has a mapping" in str(sweep(whole | {"parameters": {"words": [1, 2]}}))

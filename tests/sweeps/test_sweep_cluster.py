@@ -95,6 +95,7 @@ def test_a_cluster_that_ends_loses_nothing_of_a_sweep(workers, tmp_path, monkeyp
         ("spark://here:1", "cluster: must be dask://HOST:PORT, or ray"),
         (f"dask://127.0.0.1:{free_port()}", "no Dask scheduler answers at 127.0.0.1"),
     ],
+    ids=["unknown", "silent"],
 )
 def test_a_cluster_that_is_none_is_told(name, message, tmp_path, monkeypatch):
     """Status 2, by the command's option."""

@@ -1,6 +1,8 @@
 """Sweeps over plans of networks: every point is the plan that `ruby-map --fuse` finds, with what it proves."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from ruby_map.mapper.commands.ruby_map import main as ruby_map
 from ruby_map.mapper.commands.ruby_model import main as ruby_model
 from ruby_map.mapper.commands.ruby_sweep import main
 from ruby_map.mapper.exploration import plans
-from ruby_map.mapper.plan_search import TooManyError
+from ruby_map.mapper.plan_search import TooManyError, search_plans
 from ruby_map.mapper.plan_search.plans import _Plans
 from ruby_map.workloads import InputError, load_workload
 from typer.testing import CliRunner
@@ -214,6 +216,8 @@ search:
     assert "bad.yaml:9: search.fuse: plans stand on what is proven of layers: random proves nothing" in said
     assert "bad.yaml:9: search.fuse: plans are searched without a budget" in said
     assert "bad.yaml:9: search.fuse: plans are of networks whose file says what their layers hand" in said
+    with pytest.raises(InputError, match="proofs: goes with another designer: a grid searches every point"):
+        sweep(ASKED | {"minimize": "edp", "proofs": 3})
     with pytest.raises(InputError, match=r'must be one of auto, resident, none; got "outo"; did you mean "auto"'):
         sweep(ASKED | {"search": {"fuse": "outo"}})
 
@@ -230,18 +234,45 @@ def test_workloads_without_plans_stand_beside_others(folder):
     assert not layer.plan_file + network.plan_file
 
 
-def test_where_plans_are_too_many_nothing_is_proven_of_them(monkeypatch):
-    """The layers one by one are the answer, with a warning."""
+@pytest.fixture
+def some_too_many(monkeypatch):
+    """Machines with 20 words have too many plans."""
 
-    def too_many(*_):
-        raise TooManyError("there are too many")
+    def search(search, *more):
+        if search.machine.arch.levels[1].capacity_bits == 20 * 16:
+            raise TooManyError("there are too many")
+        return search_plans(search, *more)
 
-    monkeypatch.setattr(plans, "search_plans", too_many)
-    found = sweep(ASKED | {"parameters": {"words": [60]}, "minimize": "energy"})
-    ((_, outcome),) = points(found)
-    assert outcome.warnings == ("no plan, layer by layer: there are too many",)
-    assert outcome.least == 0
-    assert found.answer.json()["best"]["gap"] == 1
+    monkeypatch.setattr(plans, "search_plans", search)
+
+
+@pytest.mark.parametrize("designer", ["grid", "random"])
+@pytest.mark.usefixtures("some_too_many")
+def test_a_design_without_plans_is_compared_with_no_plan(designer, folder):
+    """Its layers one by one leave operations out: it failed, and may change the answer."""
+    asked = ASKED | {"minimize": "energy", "sensitivity": True, "designer": designer, "objective": "energy"}
+    found = sweep(asked, folder / "out")
+    for values, outcome in points(found):
+        assert (outcome.message == "m: no plan: there are too many") == (values["words"] == 20)
+        assert (outcome.result is None) == (values["words"] == 20)
+    answer = found.answer.json()
+    assert answer["best"]["parameters"]["words"] == 60
+    assert answer["best"]["gap"] == 1  # the others may be better
+    assert answer["cheapest_change"]["proof"] == "undecided"
+    assert answer["cheapest_change"]["open"] >= 1
+    (row,) = [row for row in answer["sensitivity"] if row["to"] == {"words": 20}]
+    assert (row["value"], row["message"]) == (None, "failed: m: no plan: there are too many")
+
+
+def test_machines_without_plans_fail_beside_others():
+    """Start cycles are not counted in plans."""
+    machine = MACHINE.replace("capacity_words: words", "capacity_words: words\n  start_cycles: 0")
+    Path("arch.yaml").write_text(machine)
+    found = sweep(ASKED | {"parameters": {"levels.B0.start_cycles": [0, 1]}, "minimize": "energy"})
+    planned, none = (own for _, own in points(found))
+    assert planned.plan_file
+    assert "no plan: m has start_cycles" in none.message
+    assert found.answer.json()["best"]["parameters"] == {"levels.B0.start_cycles": 0}
 
 
 def test_another_choice_of_plans_is_another_sweep(folder):
@@ -251,6 +282,11 @@ def test_another_choice_of_plans_is_another_sweep(folder):
     sweep(ASKED, folder / "out", progress=again.append)
     assert again == []
     with pytest.raises(InputError, match=r"what differs: search.fuse \(auto there, resident here\)"):
+        sweep(ASKED | {"search": {"fuse": "resident"}}, folder / "out")
+    with closing(sqlite3.connect(folder / "out/sweep.sqlite")) as before:  # as of a version without such a choice
+        before.execute("DELETE FROM identity WHERE part = 'search.fuse'")
+        before.commit()
+    with pytest.raises(InputError, match=r"what differs: search.fuse \(none there, resident here\)"):
         sweep(ASKED | {"search": {"fuse": "resident"}}, folder / "out")
 
 

@@ -3,7 +3,7 @@
 from ..api import FUSE, NONE
 from ..plans import has_graph, why_no_plan
 from ..stored_plans import stored_plan
-from .limited import Limited, PowerLimit, explore_within
+from .limited import Limited, PowerLimit, explore_within, proven_empty
 from .planned import explore_plans
 from .within import KnownLayer, KnownStudy, known_layers
 
@@ -18,6 +18,7 @@ __all__ = [
     "explore_within",
     "has_graph",
     "known_layers",
+    "proven_empty",
     "stored_plan",
     "why_no_plan",
 ]

@@ -93,14 +93,18 @@ def _limited(
     study = layers.study
     result = study.result(results)
     if not result.found:
-        empty = any(not one.found and Ended.SEEN_ALL in one.statistics.ended for one, _ in result.layers)
-        return result, False, inf if empty else 0.0
+        return result, False, inf if proven_empty(result) else 0.0
     bound = result.lower_bound or 0.0
     if kept_by(limits, result.energy_pj, result.cycles):
         return result, True, bound
     if isinstance(result, Result):
         return _layer_within(study, result, limits, bound)
     return _network_within(layers, results, limits, bound, sums=sums)
+
+
+def proven_empty(result: Result | NetworkResult) -> bool:
+    """Whether it is proven that a layer has no valid mapping: all were ruled out or seen."""
+    return any(not one.found and Ended.SEEN_ALL in one.statistics.ended for one, _ in result.layers)
 
 
 def _check_interrupted(layers: Layers, results: dict[int, Result]) -> None:

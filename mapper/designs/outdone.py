@@ -35,12 +35,11 @@ def outdone(space: Space, wanted: Wanted) -> Bools:
 def _less_is_better(space: Space, rows: Ints, scores: list[Score], wanted: Wanted) -> Floats:
     """What decides about candidates of one kind and mapspace, each as a rank. # (candidate, figure)"""
     kind = space.kinds[space.kind[rows[0]]]
-    columns = [kind.needs[:, space.row[rows]].T, -wanted.most[rows]]
+    columns = [*kind.needs[:, space.row[rows]], *-wanted.most[rows].T]
     # the sum of a score that mappings do not decide; else its factor of each workload
-    columns += [
-        (score.factors[rows] if score.power else score.factors[rows].sum(axis=1, keepdims=True)) for score in scores
-    ]
-    whole = np.concatenate(columns, axis=1)
-    ranks = [np.unique(column, return_inverse=True)[1] for column in whole.T]
+    for score in scores:
+        factors = score.factors[rows]
+        columns.extend(factors.T if score.power else [factors.sum(axis=1)])
+    ranks = [np.unique(column, return_inverse=True)[1].astype(np.int32) for column in columns]
     varied = [rank for rank in ranks if rank.any()] or ranks[:1]
     return np.stack(varied, axis=1).astype(np.float64)

@@ -1,6 +1,6 @@
 """The candidates of a sweep that optimises: each design with each mapspace, described before anything is searched."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,13 +51,8 @@ class Candidates:
         """Describe every design, in `jobs` processes or on a cluster; of many `tell` is called after some at a time."""
         count = len(plan.designs)
         blocks = [range(first, min(first + BLOCK, count)) for first in range(0, count, BLOCK)]
-        every = list[Block]()
         with closing(in_order(described, plan, blocks, jobs, most=1)) as made:
-            for number, block in enumerate(made):
-                every.append(block)
-                if tell and len(blocks) > 1:
-                    tell(DescribeProgress(blocks[number].stop, count))
-        return cls(plan, Block.of(every))
+            return cls(plan, Block.of(_telling(made, blocks, tell if len(blocks) > 1 else None), count))
 
     def __len__(self) -> int:
         return len(self.plan.designs) * len(self.plan.mapspaces)
@@ -143,10 +138,22 @@ class Candidates:
         """The kind of candidates that are of one."""
         machine, table, _ = machine_of(self.plan, self.place(int(rows[0]))[0])
         every = figures(machine, table)
-        values = self.block.figures[rows // len(self.plan.mapspaces), : len(every)]
+        values = self.block.figures[:, : len(every)]
+        if len(rows) < len(values) or len(self.plan.mapspaces) > 1:
+            values = values[rows // len(self.plan.mapspaces)]  # else all as they are: a copy takes much room
         return Kind(
             (machine, table), values, np.array([own.more for own in every]), np.array([own.weight for own in every])
         )
+
+
+def _telling(
+    made: Iterable[Block], blocks: Sequence[range], tell: Callable[[DescribeProgress], None] | None
+) -> Iterator[Block]:
+    """Yield blocks, and tell of each that it is described."""
+    for block, own in zip(made, blocks, strict=True):
+        yield block
+        if tell:
+            tell(DescribeProgress(own.stop, blocks[-1].stop))
 
 
 @dataclass(frozen=True, eq=False)

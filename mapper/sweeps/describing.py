@@ -6,7 +6,7 @@ known is put together from them, with the same figures to the last bit. What has
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import log, prod
 from operator import itemgetter
@@ -51,19 +51,22 @@ class Block(NamedTuple):
     messages: dict[int, str]  # why a design cannot be made, by its place
 
     @classmethod
-    def of(cls, blocks: Sequence["Block"]) -> "Block":
-        """Put blocks together, in order."""
-        numbers = {name: 0 for own in blocks for name in own.names}
-        numbers = {name: number for number, name in enumerate(numbers)}
-        kinds = [np.array([*(numbers[name] for name in own.names), -1])[own.kinds] for own in blocks]
-        width = max(own.figures.shape[1] for own in blocks)
-        values = np.full((sum(map(len, kinds)), width), np.nan)
+    def of(cls, blocks: Iterable["Block"], count: int) -> "Block":
+        """Put blocks of so many designs together, in order, each as it comes: no more than one is kept beside them."""
+        numbers, messages = dict[str, int](), dict[int, str]()
+        kinds, values = list[Ints](), np.full((count, 0), np.nan)
+        alone = list[tuple[Floats, ...]]()
         first = 0
         for own in blocks:
+            known = [numbers.setdefault(name, len(numbers)) for name in own.names]
+            kinds.append(np.array([*known, -1])[own.kinds])
+            if (wider := own.figures.shape[1] - values.shape[1]) > 0:
+                values = np.pad(values, ((0, 0), (0, wider)), constant_values=np.nan)
             values[first : first + len(own.figures), : own.figures.shape[1]] = own.figures
             first += len(own.figures)
-        area, clock, places = (np.concatenate(every) for every in list(zip(*blocks, strict=True))[3:6])
-        messages = {place: message for own in blocks for place, message in own.messages.items()}
+            alone.append((own.area_um2, own.clock_ns, own.places))
+            messages |= own.messages
+        area, clock, places = (np.concatenate(every) for every in zip(*alone, strict=True))
         return cls(tuple(numbers), np.concatenate(kinds), values, area, clock, places, messages)
 
 

@@ -29,10 +29,11 @@ Tell = Callable[[Any], None]
 
 
 class _Done(NamedTuple):
-    """A trial that was made, and what came of it by workload."""
+    """A trial that was made, and by workload where the store has what came of it."""
 
     trial: Trial
-    results: tuple[Json, ...]
+    keys: tuple[str, ...]
+    results: tuple[Json, ...] = ()  # what came of it, as long as it is needed: of many sets it takes much room
 
 
 class Optimiser:
@@ -45,7 +46,6 @@ class Optimiser:
         self.standing.outdone = outdone(candidates.space, self.standing.wanted)
         self.optimised = Optimised(candidates, self.standing)
         self.trials: dict[int, _Done] = {}
-        self.kept, self.kept_sets = store.done(), store.bounds()
         self.beside = False  # whether designs beside the best are searched
         self.workers = Workers(search_piece, plan, jobs)
 
@@ -76,9 +76,8 @@ class Optimiser:
         designer = self.designer(standing)
         most, before = self.plan.question.proofs, self.optimised.all_proofs
         while (trials := designer.ask()) and (most is None or self.optimised.all_proofs - before < most):
-            for trial, results in self._made(trials):
+            for trial, _, results in self._made(trials):
                 designer.tell(trial, self._finding(trial, results))
-                self.trials[trial.number] = _Done(trial, results)
             self._tell_progress()
 
     def take(self, designer: Designer, trial: Trial, finding: Finding | None = None) -> None:
@@ -86,7 +85,6 @@ class Optimiser:
         if finding is None:
             (done,) = self._made([trial])
             finding = self._finding(trial, done.results)
-            self.trials[trial.number] = done
         designer.tell(trial, finding)
 
     def _search_beside(self) -> None:
@@ -107,10 +105,8 @@ class Optimiser:
         """Search single candidates."""
         first = self._next_number
         trials = [Trial(first + at, np.array([row]), self._holding(row)) for at, row in enumerate(sorted(rows))]
-        for trial, results in self._made(trials):
-            finding = self._finding(trial, results)
-            note(self.optimised.candidates.space, self.standing, trial, finding)
-            self.trials[trial.number] = _Done(trial, results)
+        for trial, _, results in self._made(trials):
+            note(self.optimised.candidates.space, self.standing, trial, self._finding(trial, results))
         self._tell_progress()
 
     @property
@@ -139,7 +135,13 @@ class Optimiser:
             else:
                 self.optimised.proofs += proofs_of(result)
         width = len(self.plan.workloads)
-        return [_Done(trial, tuple(results[at * width : (at + 1) * width])) for at, trial in enumerate(trials)]
+        keys = list(map(self._key, pieces))
+        parts = [slice(at * width, (at + 1) * width) for at in range(len(trials))]
+        made = [
+            _Done(trial, tuple(keys[part]), tuple(results[part])) for trial, part in zip(trials, parts, strict=True)
+        ]
+        self.trials |= {done.trial.number: done._replace(results=()) for done in made}
+        return made
 
     def _searched(self, pieces: Sequence[PointPiece | SetPiece]) -> list[Any]:
         """Search pieces side by side, but for those in the store. Of few pieces the layers are, by processes; a worker
@@ -188,20 +190,25 @@ class Optimiser:
         if trial.parent is None:
             return {}
         at = list(self.plan.workloads).index(workload)
-        return known_layers(self.trials[trial.parent].results[at])
+        bounds = self.store.bounds(self.trials[trial.parent].keys[at])
+        assert bounds is not None, "it was kept there"
+        return known_layers(bounds)
 
     def _stored(self, piece: PointPiece | SetPiece) -> PointOutcome | Json | None:
+        key = self._key(piece)
+        return self.store.outcome(key) if isinstance(piece, PointPiece) else self.store.bounds(key)
+
+    def _key(self, piece: PointPiece | SetPiece) -> str:
+        """Where the store has a piece."""
         if isinstance(piece, PointPiece):
-            return self.kept.get(self.plan.key(piece.point))
-        return self.kept_sets.get(self.plan.set_key(piece.workload, piece.key))
+            return self.plan.key(piece.point)
+        return self.plan.set_key(piece.workload, piece.key)
 
     def _keep(self, piece: PointPiece | SetPiece, result: Any) -> None:
         if isinstance(piece, PointPiece):
-            self.store.add(self.plan.key(piece.point), result)
+            self.store.add(self._key(piece), result)
         else:
-            key = self.plan.set_key(piece.workload, piece.key)
-            self.store.add_bounds(key, result)
-            self.kept_sets[key] = result  # another question may ask for the same set
+            self.store.add_bounds(self._key(piece), result)
 
     def _finding(self, trial: Trial, results: Sequence[Any]) -> Finding:
         """What a trial says of the objective, by workload."""

@@ -162,7 +162,7 @@ def _optimised(plan: Plan, folder: Path | None, jobs: int | str, fresh: bool, pr
 
 
 def _stored(store: Store, keys: list[str]) -> dict[int, PointOutcome]:
-    done = store.done()
+    done = store.outcomes(set(keys))
     return {number: done[key] for number, key in enumerate(keys) if key in done}
 
 

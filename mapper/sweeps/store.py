@@ -1,7 +1,7 @@
 """What a sweep has done so far, in one file (state_file.py): a transaction per point, so that an end loses none."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -53,20 +53,28 @@ class Store:
     def __init__(self, file: StateFile) -> None:
         self.file = file
 
-    def done(self) -> dict[str, PointOutcome]:
-        """Every outcome; those that failed are left out, to be tried again. Raises InputError for a damaged store."""
-        rows = self.file.rows("points")
-        return {key: self._outcome(text) for key, status, text in rows if status != FAILED}
+    def outcomes(self, keys: Container[str]) -> dict[str, PointOutcome]:
+        """The outcomes with these keys; those that failed are left out, to be tried again.
+
+        Raises InputError for a damaged store.
+        """
+        rows = self.file.one_by_one("points")
+        return {key: self.read(text) for key, status, text in rows if status != FAILED and key in keys}
+
+    def outcome(self, key: str) -> PointOutcome | None:
+        """The outcome with this key; None where there is none, or it failed. Raises InputError where it is damaged."""
+        rows = self.file.rows("points", "key = ?", key)
+        return next((self.read(text) for _, status, text in rows if status != FAILED), None)
 
     def add(self, key: str, outcome: PointOutcome) -> None:
         """Record one point, for good once this returns. Raises InputError where that cannot be."""
         self._check_own()
         self.file.put("points", (key, outcome.status, json.dumps(asdict(outcome), allow_nan=False)))
 
-    def bounds(self) -> dict[str, Json]:
-        """What is proven of sets of designs. Raises InputError for a damaged store."""
+    def bounds(self, key: str) -> Json | None:
+        """What is proven of the set of designs with this key; None: nothing. Raises InputError where it is damaged."""
         try:
-            return {key: json.loads(text) for key, text in self.file.rows("sets")}
+            return next((json.loads(text) for _, text in self.file.rows("sets", "key = ?", key)), None)
         except ValueError as error:
             raise self.file.damaged(f"bounds that are none: {error}") from None
 
@@ -79,7 +87,8 @@ class Store:
         if not self.file.own():
             raise self.file.fault("was removed or replaced while the sweep went on: nothing more is written there")
 
-    def _outcome(self, text: str) -> PointOutcome:
+    def read(self, text: str) -> PointOutcome:
+        """Read an outcome as it was written. Raises InputError for a text that is none."""
         try:
             fields = json.loads(text)
             return PointOutcome(**{**fields, "warnings": tuple(fields["warnings"])})
@@ -115,7 +124,8 @@ def _open(file: StateFile, fingerprint: str, identity: Mapping[str, str], fresh:
         if len(file.columns(table)) == len(columns):
             file.add_checksums(table)
             if table == "points":
-                Store(file).done()  # whose outcomes are some
+                for _, _, text in file.one_by_one(table):  # whose outcomes are some
+                    Store(file).read(text)
         file.database.execute(f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, checksum TEXT)")
         if fresh:
             file.database.execute(f"DELETE FROM {table}")

@@ -277,8 +277,8 @@ MUTANTS = [
     Mutant(
         "rows of a checkpoint are read whatever their checksums",
         "mapper/runtime/state_file.py",
-        "damaged = sum(row[-1] != checksum(row[:-1]) for row in rows)",
-        "damaged = 0",
+        "                if row[-1] == checksum(row[:-1]):",
+        "                if True:",
         ("runtime/test_state_file.py",),
     ),
     Mutant(

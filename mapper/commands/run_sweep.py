@@ -40,7 +40,7 @@ def run(request: SweepRequest) -> int:
         result = sweep(
             request.path,
             request.out,
-            jobs=request.cluster or request.jobs,
+            jobs=request.jobs if request.cluster is None else request.cluster,
             limit=request.limit,
             fresh=request.fresh,
             progress=progress,

@@ -52,7 +52,7 @@ def with_values(document: Document, values: Mapping[Keys, Any]) -> Document:
         if is_level(keys) and value is None:
             without.append(int(keys[-1]))
         elif is_level(keys):
-            inner[keys[-1]] = {"name": inner[keys[-1]]["name"], **value}
+            inner[keys[-1]] = {"name": inner[keys[-1]]["name"], **copy.deepcopy(value)}  # others may go below it
         else:
             inner[keys[-1]] = value
     if without:

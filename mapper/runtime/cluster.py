@@ -43,6 +43,8 @@ def cluster_faults(cluster: str | None) -> list[Fault]:
     """Check the name of a cluster, without connecting to it."""
     if cluster is None or cluster == "ray":
         return []
+    if not cluster:
+        return [_fault(f"must be {KINDS}; got nothing")]
     host, _, port = cluster.removeprefix("dask://").rpartition(":")
     if cluster.startswith("dask://") and host and port.isdecimal():
         return []

@@ -123,6 +123,8 @@ class Workers:
             except dead as error:
                 rule = f"its workers die of this work ({_first_line(error)}): perhaps they lack memory; {STAYS}"
                 raise InputError(Fault("cluster", None, "", rule)) from None
+            except OSError as error:  # of the connection: a new one tells whether anything answers still
+                raise CancelledError(_first_line(error)) from None
 
         def lost(why: str) -> None:
             self.close()  # to connect anew, or to say that nothing answers any more

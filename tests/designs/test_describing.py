@@ -192,6 +192,47 @@ def test_what_a_file_does_not_say_of_the_whole_machine(several):
     assert check_all(several, whole | {"architecture": "small.yaml"}) == 18
 
 
+# letters that Python takes in names: with marks of their own, between, above ASCII, of two forms, behind a number
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x\N{COMBINING MACRON}",
+        "a\N{MIDDLE DOT}b",
+        "\N{SCRIPT CAPITAL P}",
+        "\N{LATIN SMALL LETTER E WITH ACUTE}",
+        "क्षेत्र",
+        "if_",
+        "max",
+    ],
+)
+def test_whatever_name_a_variable_has(several, name):
+    """An expression names it, also behind a number without a blank."""
+    text = ARCH.replace("variables: {", f"variables: {{{name}: 6, ").replace(
+        "capacity_words: inner", f"capacity_words: 4*{name}"
+    )
+    (several / "named.yaml").write_text(text)
+    parameters = {"rate": [1, 2, 4], name: [6, 12, 1]}
+    whole = {
+        "parameters": parameters,
+        "workloads": ["mm"],
+        "minimize": "edp",
+        "energy": {},
+        "architecture": "named.yaml",
+    }
+    assert check_all(several, whole) == 9
+
+
+def test_a_parameter_below_an_alternative_level_changes_no_values(several):
+    """The next design has the level as the file says it, and so have the keys of its points."""
+    lane = {"name": "lane", "size": 2}
+    levels = [{"class": "regfile", "depth": depth, "fanout": [dict(lane)]} for depth in (12, 6)]
+    parameters = {"levels.spad": levels, "levels.spad.fanout.lane.size": [1, 3]}
+    plan = plan_of(several, {"parameters": parameters, "workloads": ["mm"], "minimize": "edp", "energy": {}})
+    for design in plan.designs:
+        plan.arch(design)
+    assert [plan.values(design)["levels.spad"]["fanout"] for design in plan.designs] == [[lane]] * 4
+
+
 @pytest.mark.parametrize("energy", [{}, {"hop_pj": 0.7}, {"ert": True}])
 @pytest.mark.parametrize("what", NEAR)
 def test_what_parts_depend_on(several, what, energy):

@@ -4,7 +4,6 @@ A part is a variable, a level without its axes, an axis, or the MAC units. What 
 technology, its clock), and which levels there are, decides about all of them.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,9 +50,10 @@ class Dependences:
         return {name: number for number, group in enumerate(self.groups) for name in group.names}
 
     @cached_property
-    def _variables(self) -> set[str]:
+    def _variables(self) -> dict[str, str]:
+        """The variables as they are written, by their names as expressions have them."""
         written = self.document.data.get("variables")
-        return set(map(str, written)) if isinstance(written, dict) else set()
+        return {_normal(str(name)): name for name in written} if isinstance(written, dict) else {}
 
     def _of(self, at: Keys, without: str, seen: set[Keys]) -> set[int]:
         """What a place depends on: the parameters below it, and the variables that its text or their values name."""
@@ -66,8 +66,8 @@ class Dependences:
                 group = self.groups[self._numbers[name]]
                 reached.add(self._numbers[name])
                 texts += [column for column in group.columns if not isinstance(column, SteppedRange)]
-        for word in set(_words(texts)) & self._variables:
-            reached |= self._of(("variables", word), "", seen)
+        for word in self._variables.keys() & set(_words(texts)):
+            reached |= self._of(("variables", self._variables[word]), "", seen)
         return reached
 
 
@@ -83,10 +83,27 @@ def _at(data: Any, at: Keys, without: str) -> object:
     return {key: own for key, own in data.items() if key != without} if isinstance(data, dict) else data
 
 
+def _normal(text: str) -> str:
+    """A text with its names as Python normalises them."""
+    return unicodedata.normalize("NFKC", text)
+
+
+def _names(text: str) -> Iterator[str]:
+    """Everything in a text that may be a name, as Python reads it: also letters behind a number."""
+    word = ""
+    for sign in f"{text} ":
+        if f"_{sign}".isidentifier():
+            word += sign
+        elif word:
+            yield word
+            yield word.lstrip("0123456789")
+            word = ""
+
+
 def _words(value: object) -> Iterator[str]:
     """Everything in a value that may be a name in an expression, as Python reads names."""
     if isinstance(value, str):
-        yield from re.findall(r"[^\W\d]\w*", unicodedata.normalize("NFKC", value))
+        yield from _names(_normal(value))
     elif isinstance(value, Mapping):
         yield from _words(list(value.values()))
     elif isinstance(value, Iterable):

@@ -21,7 +21,7 @@ GRID = {
 DESIGNED = {
     "architecture": "eyeriss_like",
     "workloads": ["resnet50/conv4_x_3x3"],
-    "parameters": {"rows": [4, 8, 12], "columns": [7, 14], "glb_kib": [32, 128]},
+    "parameters": {"rows": [4, 12], "columns": [7, 14], "glb_kib": [32, 128]},
     "minimize": "edp",
     "pareto": ["area", "edp"],
     "side_by_side": 2,

@@ -4,7 +4,7 @@ from .cases import MACS, OTHERS, Results, energy_parts, matched, read_folder
 from .files import FORMATS, comparison_json, comparison_text, write_files
 from .limits import Interval, Verdict, limits
 from .page import is_page, page_html
-from .pieces import Piece, pieces
+from .pieces import pieces
 from .stored import Stored
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Interval",
     "MACS",
     "OTHERS",
-    "Piece",
     "Results",
     "Stored",
     "Verdict",

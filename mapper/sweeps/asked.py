@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from ...workloads import Document, Fault, Keys, Network, Workload, near
+from ...workloads import Document, Fault, Keys, Network, Workload, near, unknown_choice
 from ..designs import (
     DEFAULT,
     DESIGNERS,
@@ -57,8 +57,7 @@ def _designer(document: Document, asked: SweepFile, faults: list[Fault], *, want
     designer = asked.designer or (DEFAULT if wanted and asked.search.fuse == NONE else GRID)
     if designer in DESIGNERS:
         return designer
-    rule = f'must be one of {", ".join(DESIGNERS)}; got "{designer}"{near(designer, DESIGNERS)}'
-    faults.append(document.fault(("designer",), rule))
+    faults.append(document.fault(("designer",), unknown_choice("designer", designer, DESIGNERS).message))
     return DEFAULT
 
 
@@ -159,8 +158,7 @@ def plan_faults(
     if search.fuse == NONE:
         return []
     if search.fuse not in FUSE:
-        rule = f'must be one of {", ".join(FUSE)}; got "{search.fuse}"{near(search.fuse, FUSE)}'
-        return [document.fault(at, rule)]
+        return [document.fault(at, unknown_choice("fuse", search.fuse, FUSE).message)]
     if designer in DESIGNERS and DESIGNERS[designer].by_bounds:
         suited = ", ".join(name for name, row in DESIGNERS.items() if not row.by_bounds)
         rule = f"no bound of plans holds for a set of designs, by which {designer} goes: name one of {suited}"

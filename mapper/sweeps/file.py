@@ -21,6 +21,7 @@ from ...workloads import (
     load_workload,
     near,
     read_yaml,
+    unknown_choice,
 )
 from ..designs import DESIGNERS, fields, read_groups
 from ..exploration.transforms import TRANSFORMATIONS
@@ -169,7 +170,7 @@ def _choices(document: Document, written: SweepFile, *, any_axis: bool) -> list[
     for key, (entries, choices) in lists.items():
         for index, entry in enumerate(entries):
             if choices and entry not in choices:
-                rule = f'must be one of {", ".join(choices)}; got "{entry}"{near(entry, choices)}'
+                rule = unknown_choice(key, entry, choices).message
                 faults.append(document.fault((key, index), f"{rule}{OTHERWISE.get(key, '')}"))
         same = Counter(AXES[entry].column if key == "pareto" and entry in AXES else entry for entry in entries)
         twice = [str(entry) for entry, times in same.items() if times > 1]

@@ -1,11 +1,13 @@
 """How the tests run: Hypothesis profiles, the tests marked deep only on request; and what several of them share."""
 
+import importlib
 import itertools
 import json
 import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -67,6 +69,14 @@ def interrupt_at(call):
             raise KeyboardInterrupt
 
     return progress
+
+
+@pytest.fixture
+def onnx_networks(monkeypatch):
+    """The package that builds ONNX models, of `experiments/`; without onnx the test is skipped."""
+    pytest.importorskip("onnx", reason="onnx is not installed: pip install 'ruby-map[onnx]'")
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent / "experiments")
+    return importlib.import_module("onnx_networks")
 
 
 @pytest.fixture

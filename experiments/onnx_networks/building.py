@@ -35,6 +35,11 @@ class Options:
     seed: int = 0  # of the weights
     folded: bool = False
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a batch or a divisor below 1."""
+        if min(self.batch, self.divisor) < 1:
+            raise ValueError(f"batch and divisor must be at least 1, got {self.batch} and {self.divisor}")
+
 
 DEFAULT = Options()
 
@@ -133,7 +138,9 @@ class Builder:
     def several(
         self, op: str, operands: Sequence[Tensor | str], every: Sequence[Sizes], scope: str, **attributes: Any
     ) -> list[Tensor]:
-        """Add a node with an output of each of these sizes."""
+        """Add a node with an output of each of these sizes. Raises ValueError where one would be empty."""
+        if empty := next((sizes for sizes in every if min(sizes, default=1) < 1), None):
+            raise ValueError(f"{scope}/{op} would make {empty}: the image is too small")
         name = self._unique(f"{scope}/{op}" if scope else op)
         inputs = [operand.name if isinstance(operand, Tensor) else operand for operand in operands]
         made = [Tensor(f"{name}_output_{number}", sizes) for number, sizes in enumerate(every)]

@@ -38,8 +38,8 @@ def googlenet(options: Options = DEFAULT, image: int = 224) -> ModelProto:
     """Return Inception-v1 without its auxiliary heads: images of 3 x `image` x `image`, scores of 1000 classes.
 
     The pools between stages round up, as in the original. The two response norms of figure 3 are there; dropout,
-    which does nothing in inference, and the softmax are not. The least image is 32. Source: Szegedy et al., CVPR 2015,
-    table 1 and figure 3.
+    which does nothing in inference, and the softmax are not. Raises ValueError for images below 31. Source: Szegedy et
+    al., CVPR 2015, table 1 and figure 3.
     """
     b = Builder("googlenet", options)
     shrink = Window.square(3, 2, ceil=True)
@@ -76,9 +76,12 @@ def _inception(b: Builder, x: Tensor, channels: list[int], scope: str) -> Tensor
 def squeezenet(options: Options = DEFAULT, image: int = 224, version: str = "1.0") -> ModelProto:
     """Return SqueezeNet of version "1.0" or "1.1": images of 3 x `image` x `image`, scores of 1000 classes.
 
-    Pools round up, as in the original; dropout, which does nothing in inference, and the softmax are left out. The
-    least image is 32. Sources: Iandola et al., arXiv 1602.07360, table 1; version 1.1 is of the authors' repository.
+    Pools round up, as in the original; dropout, which does nothing in inference, and the softmax are left out. Raises
+    ValueError for other versions, and images below 21 (version 1.1: 17). Sources: Iandola et al., arXiv 1602.07360,
+    table 1; version 1.1 is of the authors' repository.
     """
+    if version not in POOLED_AFTER:
+        raise ValueError(f"version must be {' or '.join(POOLED_AFTER)}, got {version}")
     b = Builder(f"squeezenet_{version.replace('.', '_')}", options)
     pools = POOLED_AFTER[version]
     shrink = Window.square(3, 2, ceil=True)

@@ -1,9 +1,9 @@
 """NASNet-A: its normal cell and its reduction cell, stacked as for ImageNet (mobile) and for CIFAR.
 
-Zoph et al., Learning transferable architectures for scalable image recognition, CVPR 2018, figures 2, 4 and 7, and
-appendix A.4; what they leave open is as in the authors' code (TensorFlow models, slim/nets/nasnet): which tensors are
-joined, and how a tensor of other sizes is fitted. Zeros of strided windows are the same number on both sides: the
-output has the sizes of TensorFlow's "same".
+Zoph et al., Learning transferable architectures for scalable image recognition, CVPR 2018, figures 2 and 4;
+what they leave open is as in the authors' code (TensorFlow models, slim/nets/nasnet): which tensors are joined, and how
+a tensor of other sizes is fitted. Zeros of strided windows are the same number on both sides: the output has the sizes
+of TensorFlow's "same". All functions raise ValueError for what cannot be built.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,8 @@ REDUCTION: Sequence[tuple[_Half, _Half]] = (
     (("identity", 3), ("average 3", 2)),
     (("separable 3", 2), ("max 3", 0)),
 )
-JOINED: Mapping[int, Sequence[int]] = {1: (1, 2, 3, 4, 5, 6), 2: (3, 4, 5, 6)}  # by stride
+CELLS = {"normal": 1, "reduction": 2}  # their strides
+JOINED: Mapping[int, Sequence[int]] = {1: (1, 2, 3, 4, 5, 6), 2: (3, 4, 5, 6)}
 
 
 def nasnet_a_cell(
@@ -45,11 +46,12 @@ def nasnet_a_cell(
     Both inputs have 6 x `filters` channels of `image` x `image` words. `padded`: average pools count the zeros around,
     which the original leaves out.
     """
+    if kind not in CELLS:
+        raise ValueError(f"kind must be {' or '.join(CELLS)}, got {kind}")
     b = Builder(f"nasnet_a_{kind}", options)
     sizes = (options.batch, len(JOINED[1]) * b.width(filters), image, image)
     before, x = b.input("before", sizes), b.input("last", sizes)
-    stride = {"normal": 1, "reduction": 2}[kind]
-    cells = _Cells(b, padded)
+    cells, stride = _Cells(b, padded), CELLS[kind]
     return b.model([cells.add(x, before, b.width(filters) * stride, stride, "cell")])
 
 

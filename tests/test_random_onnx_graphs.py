@@ -47,6 +47,17 @@ def uneven_zeros(model: Any) -> bool:
     return any(len({*own.ints}) > 1 for node in pools for own in node.attribute if own.name == "pads")
 
 
+@pytest.mark.parametrize(("exact", "most"), [(True, 2**24), (False, 2**10)])
+def test_words_of_long_graphs_stay_small(exact, most, onnx_networks):
+    """Of 150 nodes, too: whole numbers that float32 holds, and other words that lose no more than a few bits."""
+    options = onnx_networks.RandomOptions(exact=exact, nodes=(150, 150))
+    for seed in range(30):
+        model = onnx_networks.random_graph(seed, options)
+        assert len(model.graph.node) == 150
+        for output in run(model, onnx_networks.random_inputs(model, seed, options)):
+            assert np.abs(output).max() <= most
+
+
 def test_random_graphs_have_all_there_is_to_rewrite(onnx_networks):
     """Every kind of node, 5 to 25 nodes, branches that share an input, several inputs and outputs."""
     models = [onnx_networks.random_graph(seed) for seed in range(200)]

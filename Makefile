@@ -14,7 +14,7 @@ export PYTHON
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help run test test-deep mutants experiments studies notebooks docs schemas lint types floors check format clean
+.PHONY: help run test test-deep mutants experiments studies notebooks docs schemas rewrites lint types floors check format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 20
@@ -42,6 +42,9 @@ notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their out
 
 docs: $(VENV)/.docs ## the documentation site, into site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+rewrites: $(VENV)/.dev ## generate and prove the substitutions of ruby-rewrite: half an hour
+	$(BIN)/python .ci/rewrites.py
 
 schemas: $(VENV)/.run ## record the JSON schemas in docs/schemas/
 	$(BIN)/python .ci/schemas.py

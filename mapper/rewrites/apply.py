@@ -1,0 +1,116 @@
+"""Applies rules to graphs of terms: every place where the source of a rule stands."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from .match import Found, filled, matches
+from .terms import INPUT, Term, below, inputs_of, rebuilt, unknowns
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A source and a target that compute the same outputs: where the source stands the target may stand."""
+
+    name: str
+    source: tuple[Term, ...]
+    target: tuple[Term, ...]
+    by: tuple[str, ...] = ()  # the properties that its proof is made of
+
+    @cached_property
+    def free(self) -> tuple[str, ...]:
+        """Return the unknown parameters of the target that the source does not have."""
+        bound = {own.name for own in unknowns(self.source)}
+        return tuple(dict.fromkeys(own.name for own in unknowns(self.target) if own.name not in bound))
+
+    @cached_property
+    def usable(self) -> bool:
+        """Return whether the source has all inputs of the target, and an operator at each output."""
+        names = {own.name for own in inputs_of(self.source)}
+        inner = all(own.name in names for own in inputs_of(self.target))
+        return inner and all(own.op != INPUT for own in self.source)
+
+
+Choices = Callable[[str, Found], Iterable[Hashable]]  # values of a free parameter, by its name
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a source stands: the tensors of the graph that its outputs are, and what would stand in their places."""
+
+    rule: Rule
+    outputs: tuple[Term, ...]
+    target: tuple[Term, ...]
+
+
+@dataclass
+class Rules:
+    """Rules by the operator at their first output."""
+
+    rules: Sequence[Rule] = ()
+    by_op: dict[str, list[Rule]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for rule in self.rules:
+            self.add(rule)
+
+    def add(self, rule: Rule) -> None:
+        """Add a rule, if it can be used."""
+        if rule.usable:
+            self.by_op.setdefault(rule.source[0].op, []).append(rule)
+
+    def places(self, roots: Sequence[Term], choices: Choices) -> Iterator[Place]:
+        """Yield all places of all rules in a graph, in the order of its terms and of the rules."""
+        terms = below(roots)
+        by_op: dict[str, list[Term]] = {}
+        for own in terms:
+            by_op.setdefault(own.op, []).append(own)
+        for own in terms:
+            for rule in self.by_op.get(own.op, ()):
+                yield from _places(rule, own, by_op, choices)
+
+
+def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:
+    known: set[tuple[Term, ...]] = set()
+    for outputs, found in _sources(rule.source, (first,), by_op, None):
+        if len(outputs) > 1 and _dependent(outputs, found):
+            continue
+        for full in _chosen(rule.free, found, choices):
+            target = filled(rule.target, full)
+            if target != outputs and target not in known:
+                known.add(target)
+                yield Place(rule, outputs, target)
+
+
+def _sources(
+    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], found: Found | None
+) -> Iterator[tuple[tuple[Term, ...], Found]]:
+    """Yield the terms that the outputs of a source can be, the last of `outputs` to be matched first."""
+    at = len(outputs) - 1
+    for one in matches([(source[at], outputs[at])], found):
+        if at + 1 == len(source):
+            yield outputs, one
+            continue
+        for after in by_op.get(source[at + 1].op, ()):
+            if after not in outputs:
+                yield from _sources(source, (*outputs, after), by_op, one)
+
+
+def _dependent(outputs: Sequence[Term], found: Found) -> bool:
+    """Return whether an output is made of what another one makes: both cannot be made at once."""
+    read = set(below(found.inputs.values()))
+    return any(output in read for output in outputs)
+
+
+def _chosen(free: Sequence[str], found: Found, choices: Choices) -> Iterator[Found]:
+    """Yield what is found with each choice of free parameters."""
+    if not free:
+        yield found
+        return
+    for value in choices(free[0], found):
+        yield from _chosen(free[1:], Found(found.inputs, {**found.params, free[0]: value}), choices)
+
+
+def applied(roots: Sequence[Term], place: Place) -> tuple[Term, ...]:
+    """Return a graph with the target of a rule where its source stands."""
+    return rebuilt(roots, dict(zip(place.outputs, place.target, strict=True)))

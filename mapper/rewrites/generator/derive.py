@@ -1,0 +1,61 @@
+"""Finds out whether an equation follows from smaller ones by few steps, none to a larger graph than its own two."""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+
+from ..apply import Rule, Rules, applied
+from ..equation import Equation, operators_of
+from ..evaluate import types_of
+from ..match import Found
+from ..terms import Term, inputs_of
+from ..types import Type, sizes
+
+Graph = tuple[Term, ...]
+
+
+class Deriver:
+    """Applies proven equations in both directions."""
+
+    def __init__(self) -> None:
+        self._rules = Rules()
+
+    def add(self, equation: Equation) -> None:
+        """Add a proven equation."""
+        for source, target in (equation.sides, equation.sides[::-1]):
+            self._rules.add(Rule("", source, target))
+
+    def derives(self, equation: Equation) -> bool:
+        """Return whether one side becomes the other in at most three steps."""
+        most = max(equation.operators)
+        left, right = equation.sides
+        near_left, near_right = (set(self._steps(side, equation.inputs, most)) for side in (left, right))
+        if right in near_left or left in near_right or near_left & near_right:
+            return True
+        return any(not near_right.isdisjoint(self._steps(own, equation.inputs, most)) for own in near_left)
+
+    def _steps(self, roots: Graph, inputs: Mapping[str, Type], most: int) -> Iterator[Graph]:
+        """Yield the graphs that one step makes of a graph, of at most so many operators."""
+        types = types_of(roots, inputs)
+        known = {own: made for own, made in types.items() if made is not None}
+        used = {own.name for own in inputs_of(roots)}
+
+        def choices(name: str, found: Found) -> Iterable[Hashable]:
+            return _values(name.rstrip("_"), [known[own] for own in found.inputs.values()], roots)
+
+        for place in self._rules.places(roots, choices):
+            made = applied(roots, place)
+            if operators_of(made) > most or not used.issuperset(own.name for own in inputs_of(made)):
+                continue
+            after = types_of(made, inputs)
+            if all(after[one] == types[other] for one, other in zip(made, roots, strict=True)):
+                yield made
+
+
+def _values(name: str, types: Sequence[Type], roots: Graph) -> Iterable[Hashable]:
+    """Return values of a parameter that nothing binds: sizes of what is read, or values that stand in the graph."""
+    if name == "size":
+        return dict.fromkeys(size for made in types for size in sizes(made))
+    if name == "sizes":
+        return dict.fromkeys(sizes(made) for made in types)
+    if name == "kernel":
+        return ((3, 3),)
+    return ()

@@ -1,0 +1,112 @@
+"""Prunes equations that are others with inputs renamed, or smaller ones inside (TASO, section 2.3)."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..equation import Equation, Side, bound, canonical, holds
+from ..evaluate import types_of
+from ..terms import COMMUTING, INPUT, Term, below, given, inputs_of, rebuilt
+from ..types import plain
+
+
+@dataclass
+class Pruner:
+    """Makes the smallest equations that others contain."""
+
+    rng: np.random.Generator
+
+    def smallest(self, equation: Equation) -> list[Equation]:
+        """Return what is left of an equation without what both sides have in common: none, one or several."""
+        waiting, made = [equation], []
+        while waiting:
+            own = waiting.pop()
+            parts = self._step(own)
+            if parts is None:
+                made.append(_with_inputs(own))
+            else:
+                waiting += parts
+        return made
+
+    def _step(self, own: Equation) -> list[Equation] | None:
+        """Return smaller equations that imply one; None where there are none."""
+        return self._same_output(own) or self._apart(own) or self._common(own) or self._last(own)
+
+    def _same_output(self, own: Equation) -> list[Equation] | None:
+        """Both sides make an output in the same way."""
+        pairs = list(zip(own.left, own.right, strict=True))
+        kept = [pair for pair in pairs if pair[0] is not pair[1]]
+        return None if len(kept) == len(pairs) or not kept else [_of(kept, own)]
+
+    def _apart(self, own: Equation) -> list[Equation] | None:
+        """Outputs that share no operator, on either side, are equations of their own."""
+        pairs = list(zip(own.left, own.right, strict=True))
+        if len(pairs) < 2:
+            return None
+        operators = [{one for one in below(pair) if one.op != INPUT} for pair in pairs]
+        places = [{(one.op in ("split0", "split1"), one.operands) for one in each} for each in operators]
+        for at, pair in enumerate(pairs):
+            others = set().union(*(each for other, each in enumerate(operators) if other != at))
+            split = {place for other, each in enumerate(places) if other != at for place in each if place[0]}
+            if not operators[at] & others and not places[at] & split:
+                parts = [_of([pair], own), _of(pairs[:at] + pairs[at + 1 :], own)]
+                if all(bound(part) or bound(part.swapped()) for part in parts):
+                    return parts
+        return None
+
+    def _common(self, own: Equation) -> list[Equation] | None:
+        """A term that stands on both sides may be anything."""
+        left, right = (below(side) for side in own.sides)
+        shared = [one for one in left if one.op != INPUT and one in set(right)]
+        for one in reversed(shared):  # the largest first
+            types = types_of([one], own.inputs)[one]
+            assert types is not None, "both sides can be computed"
+            name = _free(own)
+            parts = [rebuilt(side, {one: given(name)}) for side in own.sides]
+            for made in dict.fromkeys((types, plain(types))):
+                wider = Equation(parts[0], parts[1], {**own.inputs, name: made})
+                if holds(_with_inputs(wider), self.rng):
+                    return [wider]
+        return None
+
+    def _last(self, own: Equation) -> list[Equation] | None:
+        """Both sides end with one operator, on operands that are equal one by one."""
+        for at, (one, other) in enumerate(zip(own.left, own.right, strict=True)):
+            if one.op == INPUT or (one.op, one.params) != (other.op, other.params):
+                continue
+            rest = [pair for place, pair in enumerate(zip(own.left, own.right, strict=True)) if place != at]
+            if any(one in below(pair[:1]) or other in below(pair[1:]) for pair in rest):
+                continue
+            for operands in dict.fromkeys(
+                (other.operands, other.operands[::-1] if other.op in COMMUTING else other.operands)
+            ):
+                pairs = [pair for pair in zip(one.operands, operands, strict=True) if pair[0] is not pair[1]]
+                inner = _of(rest + [pair for pair in pairs if pair not in rest], own)
+                if inner.left and holds(_with_inputs(inner), self.rng):
+                    return [inner]
+        return None
+
+
+def _of(pairs: Sequence[tuple[Term, Term]], own: Equation) -> Equation:
+    return Equation(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs), own.inputs)
+
+
+def _with_inputs(own: Equation) -> Equation:
+    """Return an equation with the types of those inputs alone that it has."""
+    names = {one.name for one in inputs_of((*own.left, *own.right))}
+    return Equation(own.left, own.right, {name: made for name, made in own.inputs.items() if name in names})
+
+
+def _free(own: Equation) -> str:
+    return next(name for number in range(100) if (name := f"v{number}") not in own.inputs)
+
+
+def renamed(equations: Iterable[Equation]) -> Iterator[Equation]:
+    """Yield equations but those that are others with inputs renamed."""
+    known: set[tuple[Side, Side]] = set()
+    for own in equations:
+        same = canonical(own)
+        if same.sides not in known:
+            known.add(same.sides)
+            yield same

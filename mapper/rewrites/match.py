@@ -1,0 +1,95 @@
+"""Matches terms with patterns: what inputs and unknown parameters of a pattern have to be for it to be a term."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from .equation import Equation
+from .operators import OPERATORS
+from .terms import INPUT, Term, Unknown, below, term
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the inputs of a pattern are, by name, and its unknown parameters."""
+
+    inputs: Mapping[str, Term] = field(default_factory=dict)
+    params: Mapping[str, Hashable] = field(default_factory=dict)
+
+
+def matches(pairs: Sequence[tuple[Term, Term]], found: Found | None = None) -> Iterator[Found]:
+    """Yield all ways in which each pattern is its term; operands of commuting operators are tried in both orders."""
+    found = found or Found()
+    if not pairs:
+        yield found
+        return
+    (pattern, own), rest = pairs[0], pairs[1:]
+    if pattern.op == INPUT:
+        known = found.inputs.get(pattern.name)
+        if known is None:
+            yield from matches(rest, Found({**found.inputs, pattern.name: own}, found.params))
+        elif known is own:
+            yield from matches(rest, found)
+        return
+    if pattern.op != own.op or len(pattern.operands) != len(own.operands):
+        return
+    params = _params(pattern, own, found.params)
+    if params is None:
+        return
+    inner = Found(found.inputs, params)
+    yield from matches([*zip(pattern.operands, own.operands, strict=True), *rest], inner)
+    operator = OPERATORS.get(pattern.op)
+    if operator is not None and operator.commutes and own.operands[0] is not own.operands[1]:
+        yield from matches([*zip(pattern.operands, own.operands[::-1], strict=True), *rest], inner)
+
+
+def _params(pattern: Term, own: Term, known: Mapping[str, Hashable]) -> Mapping[str, Hashable] | None:
+    """Return the unknown parameters with those of one term; None where they differ."""
+    made = known
+    for asked, value in zip(pattern.params, own.params, strict=True):
+        if isinstance(asked, Unknown):
+            if made.get(asked.name, value) != value:
+                return None
+            if asked.name not in made:
+                made = {**made, asked.name: value}
+        elif asked != value:
+            return None
+    return made
+
+
+def filled(roots: Sequence[Term], found: Found) -> tuple[Term, ...]:
+    """Return patterns with inputs and unknown parameters replaced; what is not found stays."""
+    made: dict[Term, Term] = {}
+    for own in below(roots):
+        if own.op == INPUT:
+            made[own] = found.inputs.get(own.name, own)
+            continue
+        params = tuple(
+            found.params.get(value.name, value) if isinstance(value, Unknown) else value for value in own.params
+        )
+        made[own] = term(own.op, params, tuple(made[operand] for operand in own.operands))
+    return tuple(made[root] for root in roots)
+
+
+def contains(wider: Equation, own: Equation) -> bool:
+    """Return whether an equation is another one with inputs and unknown parameters replaced."""
+    if len(wider.left) != len(own.left):
+        return False
+    for left, right in (own.sides, own.sides[::-1]):
+        for pairs in _orders(wider, left, right):
+            if next(matches(pairs), None) is not None:
+                return True
+    return False
+
+
+def _orders(wider: Equation, left: Sequence[Term], right: Sequence[Term]) -> Iterator[list[tuple[Term, Term]]]:
+    """Yield the patterns of an equation with terms, in any order of outputs."""
+    from itertools import permutations
+
+    for order in permutations(range(len(left))):
+        outputs = list(zip(wider.left, wider.right, order, strict=True))
+        if all(_may(one, left[at]) and _may(other, right[at]) for one, other, at in outputs):
+            yield [(one, left[at]) for one, _, at in outputs] + [(other, right[at]) for _, other, at in outputs]
+
+
+def _may(pattern: Term, own: Term) -> bool:
+    return pattern.op in (INPUT, own.op)

@@ -1,10 +1,19 @@
 """ONNX models as network files. The package onnx (extra `onnx`) is imported when a file is read."""
 
+from .graph import Graph, Model, Node, graph_of, read_model, reason
 from .network import Imported, import_onnx, left_out_lines, network_yaml
+from .pads import zeros_around
 
 __all__ = [
+    "Graph",
     "Imported",
+    "Model",
+    "Node",
+    "graph_of",
     "import_onnx",
     "left_out_lines",
     "network_yaml",
+    "read_model",
+    "reason",
+    "zeros_around",
 ]

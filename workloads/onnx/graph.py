@@ -84,29 +84,55 @@ def _shown(dims: Dims) -> str:
     return " x ".join("?" if dim is None else str(dim) for dim in dims)
 
 
-def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
-    """The graph in an ONNX file, with dynamic dims named in `dims` set to sizes. Weights are not loaded.
+@dataclass(frozen=True)
+class Model:
+    """A model as its file has it, with nodes in place of calls of functions, sizes of dims, and inferred shapes."""
+
+    source: str
+    onnx: Any  # the package
+    proto: Any  # its ModelProto; data in other files is not loaded
+    remark: str  # what stopped the shape inference, if anything did
+
+
+def read_model(path: Path, dims: Mapping[str, int] | None = None) -> Model:
+    """The model in an ONNX file, with dynamic dims named in `dims` set to sizes.
 
     Raises InputError for a file that is missing or no ONNX model, for names in `dims` that no tensor has, and where
     onnx is not installed.
     """
     onnx = _package(path)
-    model = _inlined(_load(onnx, path), path)
-    _set_dims(model, dims or {}, path)
-    model, remark = _inferred(onnx, model)
-    graph = model.graph
+    proto = _inlined(_load(onnx, path), path)
+    _set_dims(proto, dims or {}, path)
+    proto, remark = _inferred(onnx, proto)
+    return Model(str(path), onnx, proto, remark)
+
+
+def read_graph(path: Path, dims: Mapping[str, int] | None = None) -> Graph:
+    """The graph in an ONNX file, with dynamic dims named in `dims` set to sizes; of weights the shapes alone.
+
+    Raises InputError as `read_model` does, and as `graph_of`.
+    """
+    return graph_of(read_model(path, dims))
+
+
+def graph_of(model: Model) -> Graph:
+    """The nodes of a model in its order, and what is known of its tensors.
+
+    Raises InputError where an attribute is that of a function, and its node stands in none.
+    """
+    graph = model.proto.graph
     constants = {tensor.name for tensor in graph.initializer}
     shapes: dict[str, Dims] = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     for value in _values(graph):
         if value.type.tensor_type.HasField("shape"):
             shapes.setdefault(value.name, tuple(map(_dim, value.type.tensor_type.shape.dim)))
     if any(entry.ref_attr_name for node in graph.node for entry in node.attribute):
-        raise InputError(Fault(str(path), None, "", "a node has an attribute of a function, and stands in none"))
-    nodes = tuple(_node(onnx, node, number) for number, node in enumerate(graph.node, 1))
+        raise InputError(Fault(model.source, None, "", "a node has an attribute of a function, and stands in none"))
+    nodes = tuple(_node(model.onnx, node, number) for number, node in enumerate(graph.node, 1))
     _add_constants(nodes, constants)
     outputs = frozenset(tensor.name for tensor in graph.output)
     read = outputs.union(*(node.inputs for node in nodes))
-    return Graph(str(path), nodes, shapes, frozenset(constants), outputs, read, remark)
+    return Graph(model.source, nodes, shapes, frozenset(constants), outputs, read, model.remark)
 
 
 def _add_constants(nodes: Iterable[Node], constants: set[str]) -> None:
@@ -142,7 +168,7 @@ def _load(onnx: Any, path: Path) -> Any:
     try:
         model = onnx.load_model_from_string(content, format="protobuf")
     except Exception as error:  # protobuf's DecodeError, whose package is not ours to import
-        raise InputError(Fault(str(path), None, "", f"not an ONNX model: {_reason(error)}")) from None
+        raise InputError(Fault(str(path), None, "", f"not an ONNX model: {reason(error)}")) from None
     if not model.graph.node:
         raise InputError(Fault(str(path), None, "", "not an ONNX model: it has no graph with nodes"))
     if garbled := next(_garbled(model), None):
@@ -150,7 +176,7 @@ def _load(onnx: Any, path: Path) -> Any:
     return model
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """The message of an error of a foreign package in a single line."""
     return " ".join(str(error).split())[:200] or type(error).__name__
 
@@ -171,7 +197,7 @@ def _inlined(model: Any, path: Path) -> Any:
     try:
         return importlib.import_module("onnx.inliner").inline_local_functions(model)
     except Exception as error:  # of onnx's C++ part: several kinds
-        raise InputError(Fault(str(path), None, "", f"its functions cannot be used: {_reason(error)}")) from None
+        raise InputError(Fault(str(path), None, "", f"its functions cannot be used: {reason(error)}")) from None
 
 
 def _nodes(
@@ -235,7 +261,7 @@ def _inferred(onnx: Any, model: Any) -> tuple[Any, str]:
         try:
             return infer(model, strict_mode=strict, data_prop=True), remark
         except Exception as error:  # of onnx's C++ part: several kinds
-            remark = _reason(error)
+            remark = reason(error)
     return model, remark
 
 

@@ -1,10 +1,11 @@
 """ONNX models as network files. The package onnx (extra `onnx`) is imported when a file is read."""
 
-from .graph import Graph, Model, Node, graph_of, read_model, reason
+from .graph import MAX_BYTES, Graph, Model, Node, graph_of, package, read_model, reason
 from .network import Imported, import_onnx, left_out_lines, network_yaml
 from .pads import zeros_around
 
 __all__ = [
+    "MAX_BYTES",
     "Graph",
     "Imported",
     "Model",
@@ -13,6 +14,7 @@ __all__ = [
     "import_onnx",
     "left_out_lines",
     "network_yaml",
+    "package",
     "read_model",
     "reason",
     "zeros_around",

@@ -100,7 +100,7 @@ def read_model(path: Path, dims: Mapping[str, int] | None = None) -> Model:
     Raises InputError for a file that is missing or no ONNX model, for names in `dims` that no tensor has, and where
     onnx is not installed.
     """
-    onnx = _package(path)
+    onnx = package(path)
     proto = _inlined(_load(onnx, path), path)
     _set_dims(proto, dims or {}, path)
     proto, remark = _inferred(onnx, proto)
@@ -155,7 +155,8 @@ def _garbled(message: Any) -> Iterator[str]:
                 yield from _garbled(inner)
 
 
-def _package(path: Path) -> Any:
+def package(path: Path) -> Any:
+    """The package onnx, for a file. Raises InputError where it is not installed."""
     try:
         return importlib.import_module("onnx")
     except ImportError:

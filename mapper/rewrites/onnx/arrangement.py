@@ -1,0 +1,100 @@
+"""Nodes of ONNX that arrange words, as terms: transposes, joins, and parts by their places."""
+
+from collections.abc import Sequence
+
+from ....workloads.onnx import Node
+from ..graphs import CONCAT, PART
+from ..terms import Term
+from .reading import Reading
+
+
+def transpose(reading: Reading, node: Node) -> Sequence[Term] | None:
+    """Return a Transpose of a matrix."""
+    own = reading.made("transpose", (), *reading.operands(node))
+    return None if own is None or list(node.attributes.get("perm", [1, 0])) != [1, 0] else [own]
+
+
+def concat(reading: Reading, node: Node) -> Sequence[Term] | None:
+    """Return a Concat, of many tensors one after the other."""
+    own, *others = reading.operands(node)
+    if "axis" not in node.attributes:
+        return None
+    axis = _axis(reading, own, node.attributes["axis"])
+    for other in others:
+        joined = None if axis is None else reading.made(CONCAT, (axis,), own, other)
+        if joined is None:
+            return None
+        own = joined
+    return [own]
+
+
+def split(reading: Reading, node: Node) -> Sequence[Term] | None:
+    """Return the parts that a Split makes, of which the sizes are constant."""
+    own = reading.tensors[node.inputs[0]]
+    axis = _axis(reading, own, node.attributes.get("axis", 0))
+    if axis is None:
+        return None
+    sizes = _parts(reading, node, reading.sizes(own)[axis])
+    if sizes is None or len(sizes) != len(node.outputs) or min(sizes) < 1 or sum(sizes) != reading.sizes(own)[axis]:
+        return None
+    ends = [sum(sizes[: number + 1]) for number in range(len(sizes))]
+    parts = [reading.made(PART, (axis, end - size, end), own) for size, end in zip(sizes, ends, strict=True)]
+    known = [one for one in parts if one is not None]
+    return known if len(known) == len(parts) else None
+
+
+def _parts(reading: Reading, node: Node, whole: int) -> list[int] | None:
+    """The sizes that a Split says: one by one, or, of nothing said, as equal as they can be, with the last smaller."""
+    given = reading.operand(node, 1)
+    if given is not None:
+        value = reading.value(given)
+        return None if value is None else [int(size) for size in value]
+    if "split" in node.attributes:
+        return list(node.attributes["split"])
+    number = len(node.outputs)
+    each_size = -(-whole // number)
+    return [*[each_size] * (number - 1), whole - each_size * (number - 1)]
+
+
+def sliced(reading: Reading, node: Node) -> Sequence[Term] | None:
+    """Return a Slice of constant places and steps of one, a part along each axis that it names."""
+    own: Term | None = reading.tensors[node.inputs[0]]
+    places = _places(reading, node)
+    if own is None or places is None:
+        return None
+    starts, ends, axes, steps = places
+    known = [_axis(reading, own, axis) for axis in axes]
+    if len({*known}) != len(axes) or None in known or any(step != 1 for step in steps):
+        return None
+    if not len(starts) == len(ends) == len(axes) == len(steps):
+        return None
+    for axis, start, end in sorted(
+        (axis or 0, start, end) for axis, start, end in zip(known, starts, ends, strict=True)
+    ):
+        size = reading.sizes(own)[axis]
+        first, last = (min(max(place + size if place < 0 else place, 0), size) for place in (start, end))
+        own = reading.made(PART, (axis, first, last), own) if first < last else None
+        if own is None:
+            return None
+    return [own]
+
+
+def _places(reading: Reading, node: Node) -> tuple[list[int], list[int], list[int], list[int]] | None:
+    """Starts, ends, axes and steps of a Slice: constants that it reads, or attributes of old opsets."""
+    if "starts" in node.attributes or "ends" in node.attributes:
+        starts, ends = (list(node.attributes.get(name, ())) for name in ("starts", "ends"))
+        return starts, ends, list(node.attributes.get("axes", range(len(starts)))), [1] * len(starts)
+    operands = [reading.operand(node, number) for number in range(1, 5)]
+    values = [None if own is None else reading.value(own) for own in operands]
+    if any(value is None and own is not None for value, own in zip(values, operands, strict=True)):
+        return None  # that are computed
+    lists = [None if value is None else [int(place) for place in value] for value in values]
+    starts, ends, axes, steps = lists[0] or [], lists[1] or [], lists[2], lists[3]
+    number = len(starts)
+    return starts, ends, list(range(number)) if axes is None else axes, [1] * number if steps is None else steps
+
+
+def _axis(reading: Reading, own: Term, axis: int) -> int | None:
+    """An axis counted from the first; None where the tensor does not have it."""
+    rank = len(reading.sizes(own))
+    return axis % rank if -rank <= axis < rank else None

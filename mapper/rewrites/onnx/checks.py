@@ -18,13 +18,13 @@ def opset_of(proto: Any) -> int:
 
 def check(model: Model, graph: Graph) -> None:
     """Raise InputError with all that is refused of a model, or with why it is none."""
-    try:
-        importlib.import_module("onnx.checker").check_model(model.proto)
-    except Exception as error:  # of onnx's C++ part: several kinds
-        raise InputError(Fault(model.source, None, "", f"not a valid ONNX model: {reason(error)}")) from None
     faults = [*_of_model(model), *_of_values(model), *_of_nodes(model, graph)]
     if faults:
         raise InputError(dict.fromkeys(faults))
+    try:  # at last, as it looks for data in other files
+        importlib.import_module("onnx.checker").check_model(model.proto)
+    except Exception as error:  # of onnx's C++ part: several kinds
+        raise InputError(Fault(model.source, None, "", f"not a valid ONNX model: {reason(error)}")) from None
 
 
 def _of_model(model: Model) -> Iterator[Fault]:

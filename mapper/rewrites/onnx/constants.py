@@ -49,8 +49,24 @@ def constant_of_shape(reading: Reading, node: Node) -> Sequence[Term] | None:
 def in_other_sizes(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a constant of the model in other sizes."""
     own, known = reading.operand(node, 0), reading.known(node.output)
-    if own is None or own.op != WEIGHT or known is None:
-        return None
-    if prod(known.sizes) != reading.weights[own.name].size:
+    if own is None or own.op != WEIGHT or known is None or prod(known.sizes) != reading.weights[own.name].size:
         return None
     return [reading.reshaped(own, known.sizes)]
+
+
+def reshape(reading: Reading, node: Node) -> Sequence[Term] | None:
+    """Return a Reshape to a constant shape: equal ones are one, whatever their shapes are named, and two in a row."""
+    own, shape = reading.operand(node, 0), reading.value(reading.operand(node, 1))
+    tensor = None if own is None else reading.source.tensor(own)
+    if own is None or tensor is None or shape is None:
+        return None
+    sizes = [int(size) for size in shape]
+    if not node.attributes.get("allowzero", 0):  # 0: as it was
+        sizes = [size or tensor.sizes[at] if at < len(tensor.sizes) else size for at, size in enumerate(sizes)]
+    if -1 in sizes:  # what is left
+        at = sizes.index(-1)
+        sizes[at] = 0
+        sizes[at] = prod(tensor.sizes) // max(1, prod(size for size in sizes if size))
+    if min(sizes, default=1) < 1 or prod(sizes) != prod(tensor.sizes):
+        return None
+    return [reading.reshaped(own, tuple(sizes))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Model:
         self._taken = {*graph.inputs, *graph.outputs}
         self._reserved = {*graph.weights, *(label.tensor for label in graph.source.labels.values())}
         self._nodes: set[str] = set()
+        self._first: list[Any] = []  # nodes before all others
         self._names: dict[Term, str] = {}
         self._constants: dict[_Constant, str] = {}
         self._integers: dict[tuple[int, ...], str] = {}
@@ -113,6 +115,9 @@ class Model:
             values = folded(self.source, {constant.own: dtype for constant in wanted})
             for constant, name in wanted.items():
                 self._add_weight(name, values[constant.own].reshape(constant.sizes))
+        after = list(self.proto.graph.node)
+        self.proto.graph.ClearField("node")
+        self.proto.graph.node.extend([*self._first, *after])
 
     def _add_weight(self, name: str, value: NDArray[Any]) -> None:
         """Add a constant. One word that is repeated, as a ConstantOfShape makes it, is written as that."""
@@ -121,7 +126,7 @@ class Model:
             word = make(value.reshape(-1)[:1])
             shape = self._free(f"{name}.shape")
             graph.initializer.append(make(np.array(value.shape, np.int64), shape))
-            graph.node.insert(0, self.onnx.helper.make_node("ConstantOfShape", [shape], [name], name=name, value=word))
+            self._first.append(self.onnx.helper.make_node("ConstantOfShape", [shape], [name], name=name, value=word))
         else:
             graph.initializer.append(make(np.ascontiguousarray(value).reshape(value.shape), name))
 
@@ -162,7 +167,7 @@ class Model:
 def _first_free(name: str, taken: set[str], reserved: Set[str] = frozenset()) -> str:
     """A name, or the first with a number behind it, that is not taken; it is taken then."""
     stem = name.removesuffix("_1")
-    names = (name, *(f"{stem}_{number}" for number in range(2, len(taken) + len(reserved) + 3)))
+    names = chain([name], (f"{stem}_{number}" for number in count(2)))
     own = next(one for one in names if one not in taken and one not in reserved)
     taken.add(own)
     return own

@@ -49,7 +49,8 @@ ANY_TYPE: Mapping[str, Read] = {
     "Constant": constants.constant,
     "ConstantOfShape": constants.constant_of_shape,
     **dict.fromkeys(("Dropout", "Identity"), constants.handed_on),
-    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze"), constants.in_other_sizes),
+    **dict.fromkeys(("Flatten", "Squeeze", "Unsqueeze"), constants.in_other_sizes),
+    "Reshape": constants.reshape,
 }
 
 

@@ -30,9 +30,8 @@ def write_onnx(graph: TensorGraph, path: Path) -> None:
             _WRITERS[own.op](model, plan, own)
     model.close()
     if (size := sum(weight.ByteSize() for weight in model.proto.graph.initializer)) > MAX_BYTES:
-        raise InputError(
-            Fault(str(path), None, "", f"{size:,} bytes of weights: a file of ONNX has at most {MAX_BYTES:,}")
-        )
+        rule = f"its weights are {size:,} bytes; an ONNX file has at most {MAX_BYTES:,}"
+        raise InputError(Fault(str(path), None, "", rule))
     write_whole(path, model.proto.SerializeToString())
 
 
@@ -80,7 +79,7 @@ def _write_conv(model: Model, plan: Plan, own: Term, product: Term) -> None:
         model.add("Conv", inputs, [output], own, **attributes)
 
 
-def _windows(kernel: Any, stride: Any, pad: Any) -> dict[str, list[int]]:
+def _windows(kernel: Any, stride: Any, pad: Any) -> dict[str, Any]:
     around = [window // 2 if pad == SAME else 0 for window in kernel]
     return {"kernel_shape": list(kernel), "pads": around * 2, "strides": list(stride)}
 
@@ -144,9 +143,9 @@ def _part(model: Model, plan: Plan, own: Term) -> None:
 
 def _opaque(model: Model, plan: Plan, own: Term) -> None:
     node, operands = plan.source.nodes[own.name], iter(own.operands)
-    inputs = [
-        model.read(next(operands), port.tensor and port.tensor.dtype) if port.present else "" for port in node.reads
-    ]
+    dtypes = [port.tensor.dtype if port.tensor else None for port in node.reads]
+    ports = zip(node.reads, dtypes, strict=True)
+    inputs = [model.read(next(operands), dtype) if port.present else "" for port, dtype in ports]
     outputs = []
     for number, port in enumerate(node.makes):
         made = term(OUTPUT, (number,), (own,))

@@ -1,15 +1,18 @@
 """The table of tensor operators: the parameters of each, its types, and what it computes."""
 
-from collections.abc import Mapping
+from .elementwise import AXES
+from .operator import Array, Operator, Params
+from .products import NONE, RELU, SAME, VALID
+from .table import OPERATORS
 
-from . import arrangement, constants, elementwise, products
-from .operator import Array, Operator
-
-OPERATORS: Mapping[str, Operator] = {
-    **elementwise.OPERATORS,
-    **arrangement.OPERATORS,
-    **products.OPERATORS,
-    **constants.OPERATORS,
-}
-
-__all__ = ["OPERATORS", "Array", "Operator"]
+__all__ = [
+    "AXES",
+    "NONE",
+    "OPERATORS",
+    "RELU",
+    "SAME",
+    "VALID",
+    "Array",
+    "Operator",
+    "Params",
+]

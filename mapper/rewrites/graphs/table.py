@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..operators import OPERATORS, Array, Operator
-from ..operators.elementwise import AXES
-from ..operators.operator import Params
+from ..operators import AXES, OPERATORS, Array, Operator, Params
 from ..types import Type, size
 
 WEIGHT = "weight"  # a constant of the model: its parameter is a name

@@ -16,11 +16,11 @@ def transpose(reading: Reading, node: Node) -> Sequence[Term] | None:
 
 def concat(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a Concat, of many tensors one after the other."""
-    own, *others = reading.operands(node)
+    own, *rest = reading.operands(node)
     if "axis" not in node.attributes:
         return None
     axis = _axis(reading, own, node.attributes["axis"])
-    for other in others:
+    for other in rest:
         joined = None if axis is None else reading.made(CONCAT, (axis,), own, other)
         if joined is None:
             return None
@@ -58,40 +58,48 @@ def _parts(reading: Reading, node: Node, whole: int) -> list[int] | None:
 
 def sliced(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a Slice of constant places and steps of one, a part along each axis that it names."""
-    own: Term | None = reading.tensors[node.inputs[0]]
-    places = _places(reading, node)
-    if own is None or places is None:
+    own, places = reading.tensors[node.inputs[0]], _places(reading, node)
+    if places is None:
         return None
-    starts, ends, axes, steps = places
-    known = [_axis(reading, own, axis) for axis in axes]
-    if len({*known}) != len(axes) or None in known or any(step != 1 for step in steps):
-        return None
-    if not len(starts) == len(ends) == len(axes) == len(steps):
-        return None
-    for axis, start, end in sorted(
-        (axis or 0, start, end) for axis, start, end in zip(known, starts, ends, strict=True)
-    ):
+    for axis, start, end in sorted(places):
         size = reading.sizes(own)[axis]
         first, last = (min(max(place + size if place < 0 else place, 0), size) for place in (start, end))
-        own = reading.made(PART, (axis, first, last), own) if first < last else None
-        if own is None:
+        if first >= last or (taken := reading.made(PART, (axis, first, last), own)) is None:
             return None
+        own = taken
     return [own]
 
 
-def _places(reading: Reading, node: Node) -> tuple[list[int], list[int], list[int], list[int]] | None:
-    """Starts, ends, axes and steps of a Slice: constants that it reads, or attributes of old opsets."""
-    if "starts" in node.attributes or "ends" in node.attributes:
-        starts, ends = (list(node.attributes.get(name, ())) for name in ("starts", "ends"))
-        return starts, ends, list(node.attributes.get("axes", range(len(starts)))), [1] * len(starts)
+def _places(reading: Reading, node: Node) -> list[tuple[int, int, int]] | None:
+    """The axes of a Slice, each with its start and its end; None where these are computed, or steps are others than
+    one."""
+    lists = _of_attributes(node) if "starts" in node.attributes else _of_operands(reading, node)
+    if lists is None:
+        return None
+    starts, ends, axes, steps = lists
+    number, own = len(starts), reading.tensors[node.inputs[0]]
+    known = [_axis(reading, own, axis) for axis in (range(number) if axes is None else axes)]
+    counted = [axis for axis in known if axis is not None]
+    if not number == len(ends) == len(known) == len({*counted}) or any(step != 1 for step in steps or ()):
+        return None
+    return list(zip(counted, starts, ends, strict=True))
+
+
+Lists = tuple[list[int], list[int], list[int] | None, list[int] | None]  # starts, ends, axes, steps
+
+
+def _of_attributes(node: Node) -> Lists:
+    given = node.attributes
+    return list(given["starts"]), list(given.get("ends", ())), given.get("axes"), None
+
+
+def _of_operands(reading: Reading, node: Node) -> Lists | None:
     operands = [reading.operand(node, number) for number in range(1, 5)]
-    values = [None if own is None else reading.value(own) for own in operands]
+    values = [reading.value(own) for own in operands]
     if any(value is None and own is not None for value, own in zip(values, operands, strict=True)):
-        return None  # that are computed
-    lists = [None if value is None else [int(place) for place in value] for value in values]
-    starts, ends, axes, steps = lists[0] or [], lists[1] or [], lists[2], lists[3]
-    number = len(starts)
-    return starts, ends, list(range(number)) if axes is None else axes, [1] * number if steps is None else steps
+        return None
+    starts, ends, axes, steps = (None if value is None else [int(place) for place in value] for value in values)
+    return None if starts is None or ends is None else (starts, ends, axes, steps)
 
 
 def _axis(reading: Reading, own: Term, axis: int) -> int | None:

@@ -45,21 +45,26 @@ def _of_model(model: Model) -> Iterator[Fault]:
 
 def _of_values(model: Model) -> Iterator[Fault]:
     weights = set() if model.proto.ir_version >= DEFAULTS else {one.name for one in model.proto.graph.initializer}
-    for value in (*model.proto.graph.input, *model.proto.graph.output):
+    inputs = [value for value in model.proto.graph.input if value.name not in weights]
+    for value in (*inputs, *model.proto.graph.output):
         if (kind := value.type.WhichOneof("value")) != "tensor_type":
             yield Fault(model.source, None, value.name, f"a tensor is expected, this is a {str(kind).split('_')[0]}")
-    for value in model.proto.graph.input:
-        tensor = value.type.tensor_type
-        if value.name in weights or value.type.WhichOneof("value") != "tensor_type":
-            continue
-        if not tensor.HasField("shape"):
-            yield Fault(model.source, None, value.name, "the sizes of this input are not in the file")
-        open_dims = [dim.dim_param for dim in tensor.shape.dim if not dim.HasField("dim_value") or dim.dim_value < 0]
-        given = " ".join(f"--dim {name}=SIZE" for name in dict.fromkeys(open_dims) if name)
-        if given:
-            yield Fault(model.source, None, value.name, f"a size of this input is dynamic; give it as {given}")
-        elif open_dims:
-            yield Fault(model.source, None, value.name, "a size of this input is not in the file")
+    for value in inputs:
+        if value.type.WhichOneof("value") == "tensor_type" and (message := _sizes(value.type.tensor_type)):
+            yield Fault(model.source, None, value.name, message)
+
+
+def _sizes(tensor: Any) -> str:
+    """What is wrong with the sizes of an input, if anything is."""
+    if not tensor.HasField("shape"):
+        return "the sizes of this input are not in the file"
+    unknown = [dim.dim_param for dim in tensor.shape.dim if not dim.HasField("dim_value") or dim.dim_value < 0]
+    if not unknown:
+        return ""
+    given = " ".join(f"--dim {name}=SIZE" for name in dict.fromkeys(unknown) if name)
+    return (
+        f"a size of this input is dynamic; give it as {given}" if given else "a size of this input is not in the file"
+    )
 
 
 def _of_nodes(model: Model, graph: Graph) -> Iterator[Fault]:

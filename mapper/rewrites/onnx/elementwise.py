@@ -37,8 +37,8 @@ def mul(reading: Reading, node: Node) -> Sequence[Term] | None:
 
 def summed(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a Sum of tensors of equal sizes, one after the other."""
-    own, *others = reading.operands(node)
-    for other in others:
+    own, *rest = reading.operands(node)
+    for other in rest:
         made = reading.made("ewadd", (), own, other)
         if made is None:
             return None

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..graphs import CONCAT, OUTPUT, PART, TensorGraph
-from ..operators.products import NONE
+from ..operators import NONE
 from ..terms import INPUT, Term
 
 RESHAPE = "Reshape"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ....workloads.onnx import Node, zeros_around
-from ..operators.products import NONE, SAME, VALID
+from ..operators import NONE, SAME, VALID
 from ..terms import Term
 from .reading import Reading
 

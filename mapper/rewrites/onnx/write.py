@@ -7,7 +7,7 @@ from typing import Any
 from ....workloads import Fault, InputError, write_whole
 from ....workloads.onnx import MAX_BYTES, package
 from ..graphs import CONCAT, OPAQUE, OUTPUT, PART, TensorGraph
-from ..operators.products import RELU, SAME
+from ..operators import RELU, SAME
 from ..terms import INPUT, Term, term
 from .model import Model
 from .plan import FACTORS, RESHAPE, Plan, turned
@@ -65,10 +65,10 @@ def _conv(model: Model, plan: Plan, own: Term) -> None:
 def _write_conv(model: Model, plan: Plan, own: Term, product: Term) -> None:
     """A convolution with what it reads beside, and a Relu behind it where it has that."""
     stride, pad, act = product.params
-    (_, channels, *_), (_, each, *kernel) = map(plan.source.sizes, product.operands)
+    (_, channels, *_), (_, of_group, *kernel) = map(plan.source.sizes, product.operands)
     attributes = {
         **_windows(tuple(kernel), stride, pad),
-        **({"group": channels // each} if product.op == "gconv" else {}),
+        **({"group": channels // of_group} if product.op == "gconv" else {}),
     }
     inputs, output = [model.operand(operand, own) for operand in plan.reads[own]], model.name(own)
     if act == RELU:

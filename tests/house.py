@@ -60,6 +60,7 @@ ROOMS: dict[str, set[str]] = {
         "sweeps",
     },
     "codegen": {"mapping", "calibration"},
+    "rewrites": set(),
     "commands": {
         *(
             "runtime",

@@ -14,6 +14,7 @@ CONTENTS = {
     "arch": "storage levels, fanout, compute, constraints",
     "energy": "energy per action, area",
     "runtime": "processes, deadlines, state on disk",
+    "rewrites": "tensor graphs, rewritten by proven rules",
     "mapping": "mappings as arrays and as files",
     "problem": "machine, layer, energies, goal",
     "mapspace": "which mappings there are",

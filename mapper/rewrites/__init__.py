@@ -1,0 +1,1 @@
+"""Rewrites of tensor graphs by rules that are proven."""

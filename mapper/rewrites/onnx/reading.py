@@ -172,13 +172,14 @@ class Reading:
 
 
 def _dtypes(model: Model) -> Iterator[tuple[str, str]]:
-    """The dtypes of tensors, as NumPy names them."""
+    """The dtypes of tensors, as NumPy names them; none of types that it has no name for."""
     graph, helper = model.proto.graph, model.onnx.helper
-    for weight in graph.initializer:
-        yield weight.name, str(helper.tensor_dtype_to_np_dtype(weight.data_type))
-    for value in (*graph.input, *graph.value_info, *graph.output):
-        if value.type.WhichOneof("value") == "tensor_type" and value.type.tensor_type.elem_type:
-            yield value.name, str(helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type))
+    named = {code: str(helper.tensor_dtype_to_np_dtype(code)) for code in helper.get_all_tensor_dtypes()}
+    codes = [(weight.name, weight.data_type) for weight in graph.initializer]
+    codes += [
+        (value.name, value.type.tensor_type.elem_type) for value in (*graph.input, *graph.value_info, *graph.output)
+    ]
+    yield from ((name, named[code]) for name, code in codes if code in named)
 
 
 def _keep[K](held: dict[K, Any], kept: Set[K]) -> None:

@@ -27,9 +27,10 @@ def folded(source: Source, wanted: Mapping[Term, str]) -> dict[Term, NDArray[Any
     """Return the values of constants, each computed once in float64 and cast to the dtype wanted of it; weights are as
     they are in the source."""
     done = {own: source.weights[own.name] for own in wanted if own.op == WEIGHT}
-    for own, value in _values(source, wanted.keys() - done.keys(), {}):
-        if own in wanted and own not in done:
-            done[own] = value.astype(wanted[own])
+    with np.errstate(all="ignore"):  # too large or no numbers, as nodes of the model would make them
+        for own, value in _values(source, wanted.keys() - done.keys(), {}):
+            if own in wanted and own not in done:
+                done[own] = value.astype(wanted[own])
     return done
 
 

@@ -47,8 +47,7 @@ def _parts(reading: Reading, node: Node, whole: int) -> list[int] | None:
     """The sizes that a Split says: one by one, or, of nothing said, as equal as they can be, with the last smaller."""
     given = reading.operand(node, 1)
     if given is not None:
-        value = reading.value(given)
-        return None if value is None else [int(size) for size in value]
+        return reading.integers(given)
     if "split" in node.attributes:
         return list(node.attributes["split"])
     number = len(node.outputs)
@@ -95,10 +94,9 @@ def _of_attributes(node: Node) -> Lists:
 
 def _of_operands(reading: Reading, node: Node) -> Lists | None:
     operands = [reading.operand(node, number) for number in range(1, 5)]
-    values = [reading.value(own) for own in operands]
+    starts, ends, axes, steps = values = [reading.integers(own) for own in operands]
     if any(value is None and own is not None for value, own in zip(values, operands, strict=True)):
         return None
-    starts, ends, axes, steps = (None if value is None else [int(place) for place in value] for value in values)
     return None if starts is None or ends is None else (starts, ends, axes, steps)
 
 

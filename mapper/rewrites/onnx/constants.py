@@ -38,8 +38,8 @@ def constant(reading: Reading, node: Node) -> Sequence[Term] | None:
 
 def constant_of_shape(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a ConstantOfShape of a constant shape; its words take the memory of one."""
-    shape = reading.value(reading.operand(node, 0))
-    if shape is None or min(shape, default=1) < 1 or prod(map(int, shape)) > WORDS:
+    shape = reading.integers(reading.operand(node, 0))
+    if shape is None or min(shape, default=1) < 1 or prod(shape) > WORDS:
         return None
     value = node.attributes.get("value")
     word = np.zeros(1, np.float32) if value is None else reading.model.onnx.numpy_helper.to_array(value)
@@ -56,11 +56,10 @@ def in_other_sizes(reading: Reading, node: Node) -> Sequence[Term] | None:
 
 def reshape(reading: Reading, node: Node) -> Sequence[Term] | None:
     """Return a Reshape to a constant shape: equal ones are one, whatever their shapes are named, and two in a row."""
-    own, shape = reading.operand(node, 0), reading.value(reading.operand(node, 1))
+    own, sizes = reading.operand(node, 0), reading.integers(reading.operand(node, 1))
     tensor = None if own is None else reading.source.tensor(own)
-    if own is None or tensor is None or shape is None:
+    if own is None or tensor is None or sizes is None:
         return None
-    sizes = [int(size) for size in shape]
     if not node.attributes.get("allowzero", 0):  # 0: as it was
         sizes = [size or tensor.sizes[at] if at < len(tensor.sizes) else size for at, size in enumerate(sizes)]
     if -1 in sizes:  # what is left

@@ -64,17 +64,16 @@ def batch_norm(reading: Reading, node: Node) -> Sequence[Term] | None:
     if not inference or given.get("spatial", 1) != 1 or any(value is None for value in values):
         return None
     own, dtype = reading.tensors[data], values[0].dtype if values[0] is not None else None
-    gamma, beta, mean, variance = (np.asarray(value, np.float64) for value in values)
     with np.errstate(all="ignore"):  # a model may have such words; the file's own nodes make the same of them
+        gamma, beta, mean, variance = (np.asarray(value, np.float64) for value in values)
         factor = gamma / np.sqrt(variance + given.get("epsilon", 1e-5))
-        shift = beta - mean * factor
+        shift = (beta - mean * factor).astype(dtype)
+        factor = factor.astype(dtype)
     key: Any = (*names, given.get("epsilon", 1e-5))
-    scaled = reading.made(
-        "scale", (1,), own, reading.derived(("scale", key), f"{node.output}.scale", factor.astype(dtype))
-    )
+    scaled = reading.made("scale", (1,), own, reading.derived(("scale", key), f"{node.output}.scale", factor))
     if scaled is None:
         return None
-    vector = reading.derived(("bias", key), f"{node.output}.bias", shift.astype(dtype))
+    vector = reading.derived(("bias", key), f"{node.output}.bias", shift)
     return _single(reading.made("bias", (1,), scaled, vector))
 
 

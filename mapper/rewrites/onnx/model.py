@@ -102,10 +102,10 @@ class Model:
 
     def close(self) -> None:
         """Add outputs that other names make, and the values of constants."""
-        helper, constant = self.onnx.helper, self.graph.constants
+        helper, constants = self.onnx.helper, self.graph.constants
         codes = {value.name: value.type.tensor_type.elem_type for value in self.proto.graph.output}
         for name, own in self.graph.outputs.items():
-            made = self.read(own, str(helper.tensor_dtype_to_np_dtype(codes[name])) if own in constant else None)
+            made = self.read(own, str(helper.tensor_dtype_to_np_dtype(codes[name])) if own in constants else None)
             if made != name:
                 self.add("Identity", [made], [name], None)
         for key, name in self._integers.items():

@@ -67,6 +67,12 @@ class Reading:
         """Return the value of a constant of the model; None of all else."""
         return self.weights[own.name] if own is not None and own.op == WEIGHT else None
 
+    def integers(self, own: Term | None) -> list[int] | None:
+        """Return the values of a constant list of integers; None of all else."""
+        value = self.value(own)
+        listed = value is not None and value.ndim == 1 and value.dtype.kind in "iu"
+        return [int(one) for one in value] if value is not None and listed else None
+
     def operand(self, node: Node, number: int) -> Term | None:
         """Return what a node reads at a place; None where that is nothing."""
         name = node.inputs[number] if number < len(node.inputs) else ""

@@ -40,6 +40,7 @@ IMPORT_NAMES = {
     "pydantic": {"pydantic", "pydantic_core"},
     "dask": {"distributed"},
     "scikit-learn": {"sklearn", "scipy"},
+    "z3-solver": {"z3"},
     "xgboost-cpu": {"xgboost"},
 }
 

@@ -72,10 +72,10 @@ class Rules:
 
 def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:
     known: set[tuple[Term, ...]] = set()
-    for outputs, found in _sources(rule.source, (first,), by_op, None):
-        if len(outputs) > 1 and _dependent(outputs, found):
+    for outputs, match in _sources(rule.source, (first,), by_op, None):
+        if len(outputs) > 1 and _dependent(outputs, match):
             continue
-        for full in _chosen(rule.free, found, choices):
+        for full in _chosen(rule.free, match, choices):
             target = filled(rule.target, full)
             if target != outputs and target not in known:
                 known.add(target)
@@ -83,11 +83,11 @@ def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choice
 
 
 def _sources(
-    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], found: Found | None
+    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], match: Found | None
 ) -> Iterator[tuple[tuple[Term, ...], Found]]:
     """Yield the terms that the outputs of a source can be, the last of `outputs` to be matched first."""
     at = len(outputs) - 1
-    for one in matches([(source[at], outputs[at])], found):
+    for one in matches([(source[at], outputs[at])], match):
         if at + 1 == len(source):
             yield outputs, one
             continue
@@ -96,19 +96,19 @@ def _sources(
                 yield from _sources(source, (*outputs, after), by_op, one)
 
 
-def _dependent(outputs: Sequence[Term], found: Found) -> bool:
+def _dependent(outputs: Sequence[Term], match: Found) -> bool:
     """Return whether an output is made of what another one makes: both cannot be made at once."""
-    read = set(below(found.inputs.values()))
+    read = set(below(match.inputs.values()))
     return any(output in read for output in outputs)
 
 
-def _chosen(free: Sequence[str], found: Found, choices: Choices) -> Iterator[Found]:
-    """Yield what is found with each choice of free parameters."""
+def _chosen(free: Sequence[str], match: Found, choices: Choices) -> Iterator[Found]:
+    """Yield what is match with each choice of free parameters."""
     if not free:
-        yield found
+        yield match
         return
-    for value in choices(free[0], found):
-        yield from _chosen(free[1:], Found(found.inputs, {**found.params, free[0]: value}), choices)
+    for value in choices(free[0], match):
+        yield from _chosen(free[1:], Found(match.inputs, {**match.params, free[0]: value}), choices)
 
 
 def applied(roots: Sequence[Term], place: Place) -> tuple[Term, ...]:

@@ -16,26 +16,26 @@ class Found:
     params: Mapping[str, Hashable] = field(default_factory=dict)
 
 
-def matches(pairs: Sequence[tuple[Term, Term]], found: Found | None = None) -> Iterator[Found]:
+def matches(pairs: Sequence[tuple[Term, Term]], match: Found | None = None) -> Iterator[Found]:
     """Yield all ways in which each pattern is its term; operands of commuting operators are tried in both orders."""
-    found = found or Found()
+    match = match or Found()
     if not pairs:
-        yield found
+        yield match
         return
     (pattern, own), rest = pairs[0], pairs[1:]
     if pattern.op == INPUT:
-        known = found.inputs.get(pattern.name)
+        known = match.inputs.get(pattern.name)
         if known is None:
-            yield from matches(rest, Found({**found.inputs, pattern.name: own}, found.params))
+            yield from matches(rest, Found({**match.inputs, pattern.name: own}, match.params))
         elif known is own:
-            yield from matches(rest, found)
+            yield from matches(rest, match)
         return
     if pattern.op != own.op or len(pattern.operands) != len(own.operands):
         return
-    params = _params(pattern, own, found.params)
+    params = _params(pattern, own, match.params)
     if params is None:
         return
-    inner = Found(found.inputs, params)
+    inner = Found(match.inputs, params)
     yield from matches([*zip(pattern.operands, own.operands, strict=True), *rest], inner)
     operator = OPERATORS.get(pattern.op)
     if operator is not None and operator.commutes and own.operands[0] is not own.operands[1]:
@@ -56,15 +56,15 @@ def _params(pattern: Term, own: Term, known: Mapping[str, Hashable]) -> Mapping[
     return made
 
 
-def filled(roots: Sequence[Term], found: Found) -> tuple[Term, ...]:
-    """Return patterns with inputs and unknown parameters replaced; what is not found stays."""
+def filled(roots: Sequence[Term], match: Found) -> tuple[Term, ...]:
+    """Return patterns with inputs and unknown parameters replaced; what is not match stays."""
     made: dict[Term, Term] = {}
     for own in below(roots):
         if own.op == INPUT:
-            made[own] = found.inputs.get(own.name, own)
+            made[own] = match.inputs.get(own.name, own)
             continue
         params = tuple(
-            found.params.get(value.name, value) if isinstance(value, Unknown) else value for value in own.params
+            match.params.get(value.name, value) if isinstance(value, Unknown) else value for value in own.params
         )
         made[own] = term(own.op, params, tuple(made[operand] for operand in own.operands))
     return tuple(made[root] for root in roots)

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
-from ..operators import products
+from ..operators import NONE, RELU, SAME
 from ..types import Type
 
 Sizes = tuple[int, ...]
@@ -11,7 +11,7 @@ Application = tuple[str, tuple[Hashable, ...]]  # an operator, and its parameter
 SPLIT = "split"  # one operator that makes two tensors: the terms split0 and split1
 
 _MAPS, _DENSE, _POINT, _DEPTHWISE, _PAIRS = (2, 4, 3, 3), (4, 4, 3, 3), (4, 4, 1, 1), (4, 1, 3, 3), (4, 2, 3, 3)
-_CONVOLUTION, _POOL = ((1, 1), products.SAME), ((3, 3), (1, 1), products.SAME)
+_CONVOLUTION, _POOL = ((1, 1), SAME), ((3, 3), (1, 1), SAME)
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ STANDARD = Alphabet(
     (
         *((op, ()) for op in ("ewadd", "ewmul", "smul", "relu", "transpose", "matmul")),
         *((op, (axis,)) for op in ("concat", SPLIT) for axis in (0, 1)),
-        ("conv", (*_CONVOLUTION, products.NONE)),
-        ("conv", (*_CONVOLUTION, products.RELU)),
-        ("gconv", (*_CONVOLUTION, products.NONE)),
+        ("conv", (*_CONVOLUTION, NONE)),
+        ("conv", (*_CONVOLUTION, RELU)),
+        ("gconv", (*_CONVOLUTION, NONE)),
         ("pool_avg", _POOL),
         ("pool_max", _POOL),
         ("enlarge", ((3, 3),)),
@@ -72,8 +72,8 @@ CONVOLUTIONS = Alphabet(
         ("ewadd", ()),
         ("relu", ()),
         *((op, (axis,)) for op in ("concat", SPLIT) for axis in (0, 1)),
-        ("conv", (*_CONVOLUTION, products.NONE)),
-        ("gconv", (*_CONVOLUTION, products.NONE)),
+        ("conv", (*_CONVOLUTION, NONE)),
+        ("gconv", (*_CONVOLUTION, NONE)),
         ("pool_avg", _POOL),
         ("enlarge", ((3, 3),)),
         ("i_conv", (4, (3, 3))),

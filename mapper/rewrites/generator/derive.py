@@ -38,8 +38,8 @@ class Deriver:
         known = {own: made for own, made in types.items() if made is not None}
         used = {own.name for own in inputs_of(roots)}
 
-        def choices(name: str, found: Found) -> Iterable[Hashable]:
-            return _values(name.rstrip("_"), [known[own] for own in found.inputs.values()], roots)
+        def choices(name: str, match: Found) -> Iterable[Hashable]:
+            return _values(name.rstrip("_"), [known[own] for own in match.inputs.values()], roots)
 
         for place in self._rules.places(roots, choices):
             made = applied(roots, place)

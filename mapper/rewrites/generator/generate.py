@@ -46,8 +46,8 @@ def generated(alphabet: Alphabet, operators: int, seed: int = 0) -> Generated:
 
 def _pairs(pool: Pool, graphs: Graphs) -> Iterator[Equation]:
     """Yield two graphs that have one fingerprint, where one of them has all inputs of the other."""
-    for alike in graphs.equals():
-        sides = [sorted(graphs.outputs(graphs.graph(*own)), key=pool.marks.__getitem__) for own in alike]
+    for equal in graphs.equals():
+        sides = [sorted(graphs.outputs(graphs.graph(*own)), key=pool.marks.__getitem__) for own in equal]
         for one, other in combinations(sides, 2):
             if [pool.marks[tensor] for tensor in one] == [pool.marks[tensor] for tensor in other]:
                 yield from _usable(pool, one, other)

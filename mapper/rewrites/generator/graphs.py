@@ -190,7 +190,7 @@ class Graphs:
     def _grow(self, own: Grown, node: int, reads: int, fingerprint: int, name: int) -> Grown:
         made, place = self.pool.nodes[node], len(own.nodes)
         joined = [piece for piece in own.pieces if piece & reads]
-        others = tuple(piece for piece in own.pieces if not piece & reads)
+        apart = tuple(piece for piece in own.pieces if not piece & reads)
         whole = reads | 1 << FIRST + place
         for piece in joined:
             whole |= piece
@@ -199,7 +199,7 @@ class Graphs:
             (*own.tensors, *made.outputs),
             (*own.makers, *(place for _ in made.outputs)),
             (own.unread - frozenset(made.operands)) | frozenset(made.outputs),
-            (*others, whole),
+            (*apart, whole),
             fingerprint,
             name,
         )

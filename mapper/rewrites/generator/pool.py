@@ -116,8 +116,8 @@ class Pool:
         if (
             op == "gconv" and weights == [False, True] and self._four(operands)
         ):  # of one group it is a conv: a property says so
-            (_, channels, *_), (_, each, *_) = (sizes(self.types[operand]) for operand in operands)
-            return channels > each
+            (_, channels, *_), (_, of_group, *_) = (sizes(self.types[operand]) for operand in operands)
+            return channels > of_group
         return op not in ("conv", "gconv") or weights == [False, True]
 
     def _four(self, operands: tuple[int, ...]) -> bool:

@@ -40,19 +40,14 @@ class Pruner:
         return None if len(kept) == len(pairs) or not kept else [_of(kept, own)]
 
     def _apart(self, own: Equation) -> list[Equation] | None:
-        """Outputs that share no operator, on either side, are equations of their own."""
+        """Outputs that share no operator with the others, on either side, are equations of their own."""
         pairs = list(zip(own.left, own.right, strict=True))
-        if len(pairs) < 2:
-            return None
-        operators = [{one for one in below(pair) if one.op != INPUT} for pair in pairs]
-        places = [{(one.op in ("split0", "split1"), one.operands) for one in each} for each in operators]
-        for at, pair in enumerate(pairs):
-            others = set().union(*(each for other, each in enumerate(operators) if other != at))
-            split = {place for other, each in enumerate(places) if other != at for place in each if place[0]}
-            if not operators[at] & others and not places[at] & split:
-                parts = [_of([pair], own), _of(pairs[:at] + pairs[at + 1 :], own)]
-                if all(bound(part) or bound(part.swapped()) for part in parts):
-                    return parts
+        operators = [_operators(pair) for pair in pairs]
+        for at, pair in enumerate(pairs if len(pairs) > 1 else ()):
+            elsewhere = set().union(*operators[:at], *operators[at + 1 :])
+            parts = [_of([pair], own), _of(pairs[:at] + pairs[at + 1 :], own)]
+            if not operators[at] & elsewhere and all(bound(part) or bound(part.swapped()) for part in parts):
+                return parts
         return None
 
     def _common(self, own: Equation) -> list[Equation] | None:
@@ -72,20 +67,28 @@ class Pruner:
 
     def _last(self, own: Equation) -> list[Equation] | None:
         """Both sides end with one operator, on operands that are equal one by one."""
-        for at, (one, other) in enumerate(zip(own.left, own.right, strict=True)):
-            if one.op == INPUT or (one.op, one.params) != (other.op, other.params):
+        pairs = list(zip(own.left, own.right, strict=True))
+        for at, (one, other) in enumerate(pairs):
+            rest = pairs[:at] + pairs[at + 1 :]
+            if one.op == INPUT or (one.op, one.params) != (other.op, other.params) or _read(one, other, rest):
                 continue
-            rest = [pair for place, pair in enumerate(zip(own.left, own.right, strict=True)) if place != at]
-            if any(one in below(pair[:1]) or other in below(pair[1:]) for pair in rest):
-                continue
-            for operands in dict.fromkeys(
-                (other.operands, other.operands[::-1] if other.op in COMMUTING else other.operands)
-            ):
-                pairs = [pair for pair in zip(one.operands, operands, strict=True) if pair[0] is not pair[1]]
-                inner = _of(rest + [pair for pair in pairs if pair not in rest], own)
-                if inner.left and holds(_with_inputs(inner), self.rng):
-                    return [inner]
+            for operands in (other.operands, other.operands[::-1])[: 2 if other.op in COMMUTING else 1]:
+                inner = [pair for pair in zip(one.operands, operands, strict=True) if pair[0] is not pair[1]]
+                smaller = _of(list(dict.fromkeys(rest + inner)), own)
+                if smaller.left and holds(_with_inputs(smaller), self.rng):
+                    return [smaller]
         return None
+
+
+def _operators(pair: tuple[Term, Term]) -> set[object]:
+    """Return the operators in two terms; both parts of a split are one."""
+    every = [own for own in below(pair) if own.op != INPUT]
+    return {(own.params, own.operands) if own.op in ("split0", "split1") else own for own in every}
+
+
+def _read(one: Term, other: Term, rest: Sequence[tuple[Term, Term]]) -> bool:
+    """Return whether a term stands in other outputs of its side."""
+    return any(one in below(pair[:1]) or other in below(pair[1:]) for pair in rest)
 
 
 def _of(pairs: Sequence[tuple[Term, Term]], own: Equation) -> Equation:

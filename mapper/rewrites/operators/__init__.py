@@ -2,7 +2,7 @@
 
 from .elementwise import AXES
 from .operator import Array, Operator, Params
-from .products import NONE, RELU, SAME, VALID
+from .products import NONE, RELU, SAME, VALID, VALUES
 from .table import OPERATORS
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "RELU",
     "SAME",
     "VALID",
+    "VALUES",
     "Array",
     "Operator",
     "Params",

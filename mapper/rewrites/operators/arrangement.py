@@ -21,8 +21,8 @@ def _joined(params: Params, operands: Sequence[Type]) -> Type | None:
     (axis,), (one, other) = params, operands
     if len(one) != len(other) or axis >= len(one):
         return None
-    others = one[:axis] + one[axis + 1 :]
-    if others != other[:axis] + other[axis + 1 :]:
+    across = one[:axis] + one[axis + 1 :]
+    if across != other[:axis] + other[axis + 1 :]:
         return None
     return (*one[:axis], (one[axis], other[axis]), *one[axis + 1 :])
 

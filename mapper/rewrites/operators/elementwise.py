@@ -10,7 +10,7 @@ from .operator import Array, Operator, Params
 AXES = (0, 1, 2, 3)
 
 
-def _alike(_: Params, operands: Sequence[Type]) -> Type | None:
+def _both_same(_: Params, operands: Sequence[Type]) -> Type | None:
     """Two tensors that are joined alike."""
     return operands[0] if operands[0] == operands[1] and operands[0] else None
 
@@ -37,8 +37,8 @@ def _column(params: Params, operands: Sequence[Array]) -> Array:
 
 
 OPERATORS: Mapping[str, Operator] = {
-    "ewadd": Operator((), 2, _alike, lambda _, of, __: of[0] + of[1], commutes=True),
-    "ewmul": Operator((), 2, _alike, lambda _, of, __: of[0] * of[1], commutes=True),
+    "ewadd": Operator((), 2, _both_same, lambda _, of, __: of[0] + of[1], commutes=True),
+    "ewmul": Operator((), 2, _both_same, lambda _, of, __: of[0] * of[1], commutes=True),
     "smul": Operator((), 2, _scaled, lambda _, of, __: of[0] * of[1]),
     "relu": Operator((), 1, _same, lambda _, of, __: np.maximum(of[0], 0.0)),
     "scale": Operator(

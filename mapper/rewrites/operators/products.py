@@ -67,8 +67,8 @@ def _grouped(params: Params, operands: Sequence[Type]) -> Type | None:
 
 def _groups(channels: Extent, weights: Type) -> int | None:
     """The number of groups; None where channels and kernels are not joined of the same groups."""
-    each = size(weights[1])
-    of_inputs = divided(channels, each)
+    of_group = size(weights[1])
+    of_inputs = divided(channels, of_group)
     number = None if of_inputs is None else size(of_inputs)
     if number is None or size(weights[0]) % number:
         return None
@@ -78,10 +78,10 @@ def _groups(channels: Extent, weights: Type) -> int | None:
 def convolution(params: Params, operands: Sequence[Array], groups: int) -> Array:
     """Return the convolution of (N, C, H, W) with (M, C / groups, R, S): (N, M, P, Q)."""
     (stride, pad, act), (own, weights) = params, operands
-    number, (outputs, each) = own.shape[0], weights.shape[:2]
+    number, (outputs, of_group) = own.shape[0], weights.shape[:2]
     windows = _windows_of(own, weights.shape[2:], stride, pad, 0.0)  # N, C, P, Q, R, S
     rows, columns = windows.shape[2:4]
-    patches = windows.reshape(number, groups, each, rows, columns, *weights.shape[2:])
+    patches = windows.reshape(number, groups, of_group, rows, columns, *weights.shape[2:])
     patches = patches.transpose(1, 0, 3, 4, 2, 5, 6).reshape(groups, number * rows * columns, -1)
     made = patches @ weights.reshape(groups, outputs // groups, -1).transpose(0, 2, 1)
     made = made.reshape(groups, number, rows, columns, -1).transpose(1, 0, 4, 2, 3)

@@ -14,7 +14,7 @@ import numpy as np
 from ..equation import close, random_words
 from ..evaluate import types_of, values_of
 from ..match import Found, filled
-from ..operators import products
+from ..operators import VALUES
 from ..types import Extent, Type
 from .properties import ALIKE, LEFT, NO, RIGHT, Property
 
@@ -29,11 +29,11 @@ def executed(own: Property, most: int, rng: np.random.Generator) -> Iterator[str
     """Yield what is wrong with a property on tensors of all sizes up to `most`; nothing: it holds."""
     for params in _params(own, most):
         letters = own.letters(params)
-        names = sorted({letter for each in letters.values() for letter in each})
+        names = sorted({letter for sizes in letters.values() for letter in sizes})
         ranges = [WINDOWS.get(letter[0], range(1, most + 1)) for letter in names]
         for values in product(*ranges):
             of = dict(zip(names, values, strict=True))
-            types = {name: tuple(of[letter] for letter in each) for name, each in letters.items()}
+            types = {name: tuple(of[letter] for letter in sizes) for name, sizes in letters.items()}
             yield from _wrong(own, params, types, rng)
 
 
@@ -82,17 +82,17 @@ def _values(name: str, most: int) -> Sequence[Hashable]:
         return KERNELS
     if name == "sizes":
         return [made for rank in (1, 2, 4) for made in product(range(1, min(most, 3) + 1), repeat=rank)]
-    return range(1, most + 1) if name in ("size", "n") else products.VALUES[name]
+    return range(1, most + 1) if name in ("size", "n") else VALUES[name]
 
 
 def _random_types(letters: Mapping[str, Sequence[str]], rng: np.random.Generator) -> dict[str, Type]:
     """Return random types of inputs: sizes that fit, some joined; half of the times one of them is something else."""
     of: dict[str, Extent] = {}
-    for letter in sorted({letter for each in letters.values() for letter in each}):
+    for letter in sorted({letter for sizes in letters.values() for letter in sizes}):
         of[letter] = EXTENTS[rng.integers(len(EXTENTS))]
         if letter[0] in "hwrs" and rng.random() < 0.8:
             of[letter] = (1, 3)[rng.integers(2)]
-    types: dict[str, Type] = {name: tuple(of[letter] for letter in each) for name, each in letters.items()}
+    types: dict[str, Type] = {name: tuple(of[letter] for letter in sizes) for name, sizes in letters.items()}
     if types and rng.random() < 0.5:
         name = list(types)[rng.integers(len(types))]
         types[name] = _other(types[name], rng)

@@ -18,9 +18,9 @@ def lifted(equation: Equation, prover: Prover) -> tuple[Equation, tuple[str, ...
         return None
     for name, value in _groups((*equation.left, *equation.right)):
         wider = _with_unknown(equation, (name, value))
-        found = prover.proof(wider)
-        if found is not None:
-            equation, proof = wider, found
+        better = prover.proof(wider)
+        if better is not None:
+            equation, proof = wider, better
     return equation, proof
 
 

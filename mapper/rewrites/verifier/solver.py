@@ -81,7 +81,7 @@ class Prover:
 
     @cached_property
     def _typed(self) -> list[Any]:
-        """Return that the type of what an operator makes follows from those of its operands, or is the first of them."""
+        """Return that the type of what an operator makes follows from those of its operands, or is the first."""
         made = []
         for name, operator in OPERATORS.items():
             params = [self.z3.Int(f"p{at}", self._context) for at in range(len(operator.params))]

@@ -225,3 +225,17 @@ def test_weights_of_any_type_are_kept(dtype, tmp_path):
     write_onnx(graph, tmp_path / "again.onnx")
     (again,) = load(tmp_path / "again.onnx").graph.initializer
     assert (again.data_type, again.raw_data, list(again.dims)) == (tensor.data_type, tensor.raw_data, [3])
+
+
+def test_places_that_are_no_list_keep_a_node_as_it_is(tmp_path):
+    """ONNX's checker lets them pass."""
+    weights = {"A": np.array(0), "B": np.array(2)}
+    path = save(tmp_path / "m.onnx", [node("Slice", "XAB")], MATRIX, [value("Y", (2, 4))], weights)
+    assert operators(read_tensor_graph(path)) == {"Slice": 1}
+
+
+def test_a_batch_norm_of_words_that_are_none_is_read_without_a_warning(tmp_path):
+    """A variance below zero."""
+    weights = {"A": (4,), "B": (4,), "C": (4,), "D": np.full(4, -1, np.float32)}
+    graph = read_tensor_graph(save(tmp_path / "m.onnx", [node("BatchNormalization", "XABCD")], IMAGE, ["Y"], weights))
+    assert np.isnan(graph.weights["Y.scale"]).all()

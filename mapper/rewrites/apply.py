@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .match import Found, filled, matches
+from .match import Match, filled, matches
 from .terms import INPUT, Term, below, inputs_of, rebuilt, unknowns
 
 
@@ -31,16 +31,16 @@ class Rule:
         return inner and all(own.op != INPUT for own in self.source)
 
 
-Choices = Callable[[str, Found], Iterable[Hashable]]  # values of a free parameter, by its name
+Choices = Callable[[str, Match], Iterable[Hashable]]  # values of a free parameter, by its name
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a source stands: the tensors of the graph that its outputs are, and what would stand in their places."""
+    """Where a source stands: the tensors of the graph that its outputs are, and what its inputs are there."""
 
     rule: Rule
     outputs: tuple[Term, ...]
-    target: tuple[Term, ...]
+    match: Match
 
 
 @dataclass
@@ -71,20 +71,16 @@ class Rules:
 
 
 def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:
-    known: set[tuple[Term, ...]] = set()
     for outputs, match in _sources(rule.source, (first,), by_op, None):
         if len(outputs) > 1 and _dependent(outputs, match):
             continue
         for full in _chosen(rule.free, match, choices):
-            target = filled(rule.target, full)
-            if target != outputs and target not in known:
-                known.add(target)
-                yield Place(rule, outputs, target)
+            yield Place(rule, outputs, full)
 
 
 def _sources(
-    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], match: Found | None
-) -> Iterator[tuple[tuple[Term, ...], Found]]:
+    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], match: Match | None
+) -> Iterator[tuple[tuple[Term, ...], Match]]:
     """Yield the terms that the outputs of a source can be, the last of `outputs` to be matched first."""
     at = len(outputs) - 1
     for one in matches([(source[at], outputs[at])], match):
@@ -96,21 +92,22 @@ def _sources(
                 yield from _sources(source, (*outputs, after), by_op, one)
 
 
-def _dependent(outputs: Sequence[Term], match: Found) -> bool:
+def _dependent(outputs: Sequence[Term], match: Match) -> bool:
     """Return whether an output is made of what another one makes: both cannot be made at once."""
     read = set(below(match.inputs.values()))
     return any(output in read for output in outputs)
 
 
-def _chosen(free: Sequence[str], match: Found, choices: Choices) -> Iterator[Found]:
-    """Yield what is match with each choice of free parameters."""
+def _chosen(free: Sequence[str], match: Match, choices: Choices) -> Iterator[Match]:
+    """Yield a match with each choice of free parameters."""
     if not free:
         yield match
         return
     for value in choices(free[0], match):
-        yield from _chosen(free[1:], Found(match.inputs, {**match.params, free[0]: value}), choices)
+        yield from _chosen(free[1:], Match(match.inputs, {**match.params, free[0]: value}), choices)
 
 
 def applied(roots: Sequence[Term], place: Place) -> tuple[Term, ...]:
     """Return a graph with the target of a rule where its source stands."""
-    return rebuilt(roots, dict(zip(place.outputs, place.target, strict=True)))
+    target = filled(place.rule.target, place.match)
+    return rebuilt(roots, dict(zip(place.outputs, target, strict=True)))

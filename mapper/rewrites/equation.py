@@ -9,7 +9,7 @@ import numpy as np
 
 from .evaluate import types_of, values_of
 from .operators import OPERATORS, Array
-from .terms import INPUT, Term, below, given, inputs_of, term
+from .terms import INPUT, SPLITS, Term, below, given, inputs_of, term
 from .text import texts_of
 from .types import Type, sizes
 
@@ -46,8 +46,8 @@ class Equation:
 def operators_of(side: Sequence[Term]) -> int:
     """Return how many operators stand in terms; both parts of a split are one."""
     every = [own for own in below(side) if own.op != INPUT]
-    parts = {(own.params, own.operands) for own in every if own.op in ("split0", "split1")}
-    return sum(own.op not in ("split0", "split1") for own in every) + len(parts)
+    parts = {(own.params, own.operands) for own in every if own.op in SPLITS}
+    return sum(own.op not in SPLITS for own in every) + len(parts)
 
 
 def holds(equation: Equation, rng: np.random.Generator, rounds: int = 2) -> bool:

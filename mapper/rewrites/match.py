@@ -5,20 +5,20 @@ from dataclasses import dataclass, field
 
 from .equation import Equation
 from .operators import OPERATORS
-from .terms import INPUT, Term, Unknown, below, term
+from .terms import INPUT, PART, SPLITS, Term, Unknown, below, term
 
 
 @dataclass(frozen=True)
-class Found:
+class Match:
     """What the inputs of a pattern are, by name, and its unknown parameters."""
 
     inputs: Mapping[str, Term] = field(default_factory=dict)
     params: Mapping[str, Hashable] = field(default_factory=dict)
 
 
-def matches(pairs: Sequence[tuple[Term, Term]], match: Found | None = None) -> Iterator[Found]:
+def matches(pairs: Sequence[tuple[Term, Term]], match: Match | None = None) -> Iterator[Match]:
     """Yield all ways in which each pattern is its term; operands of commuting operators are tried in both orders."""
-    match = match or Found()
+    match = match or Match()
     if not pairs:
         yield match
         return
@@ -26,26 +26,31 @@ def matches(pairs: Sequence[tuple[Term, Term]], match: Found | None = None) -> I
     if pattern.op == INPUT:
         known = match.inputs.get(pattern.name)
         if known is None:
-            yield from matches(rest, Found({**match.inputs, pattern.name: own}, match.params))
+            yield from matches(rest, Match({**match.inputs, pattern.name: own}, match.params))
         elif known is own:
             yield from matches(rest, match)
         return
-    if pattern.op != own.op or len(pattern.operands) != len(own.operands):
+    if not _one_operator(pattern.op, own.op) or len(pattern.operands) != len(own.operands):
         return
     params = _params(pattern, own, match.params)
     if params is None:
         return
-    inner = Found(match.inputs, params)
+    inner = Match(match.inputs, params)
     yield from matches([*zip(pattern.operands, own.operands, strict=True), *rest], inner)
     operator = OPERATORS.get(pattern.op)
     if operator is not None and operator.commutes and own.operands[0] is not own.operands[1]:
         yield from matches([*zip(pattern.operands, own.operands[::-1], strict=True), *rest], inner)
 
 
+def _one_operator(pattern: str, own: str) -> bool:
+    """Return whether a term may be what a pattern says: a part of a network that of a split, at whatever place."""
+    return pattern == own or (own == PART and pattern in SPLITS)
+
+
 def _params(pattern: Term, own: Term, known: Mapping[str, Hashable]) -> Mapping[str, Hashable] | None:
     """Return the unknown parameters with those of one term; None where they differ."""
     made = known
-    for asked, value in zip(pattern.params, own.params, strict=True):
+    for asked, value in zip(pattern.params, own.params, strict=False):  # a part has places beside its axis
         if isinstance(asked, Unknown):
             if made.get(asked.name, value) != value:
                 return None
@@ -56,8 +61,8 @@ def _params(pattern: Term, own: Term, known: Mapping[str, Hashable]) -> Mapping[
     return made
 
 
-def filled(roots: Sequence[Term], match: Found) -> tuple[Term, ...]:
-    """Return patterns with inputs and unknown parameters replaced; what is not match stays."""
+def filled(roots: Sequence[Term], match: Match) -> tuple[Term, ...]:
+    """Return patterns with inputs and unknown parameters replaced; what has no match stays."""
     made: dict[Term, Term] = {}
     for own in below(roots):
         if own.op == INPUT:

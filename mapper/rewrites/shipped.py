@@ -11,7 +11,7 @@ import yaml
 from .apply import Rule
 from .equation import Equation
 from .production import Produced, Proven
-from .terms import INPUT, below
+from .terms import INPUT, SPLITS, below
 from .text import term_of
 
 FILE = Path(__file__).with_name("rules.yaml")
@@ -54,8 +54,8 @@ def _names(equations: Iterable[Equation]) -> list[str]:
 def _operators(side: Iterable[Any]) -> str:
     """Return the operators of a side in words, each with how often it is there."""
     every = [own for own in below(side) if own.op != INPUT]
-    splits = {(own.params, own.operands) for own in every if own.op in ("split0", "split1")}
-    of = Counter([own.op for own in every if own.op not in ("split0", "split1")] + ["split"] * len(splits))
+    splits = {(own.params, own.operands) for own in every if own.op in SPLITS}
+    of = Counter([own.op for own in every if own.op not in SPLITS] + ["split"] * len(splits))
     return " ".join(op if number == 1 else f"{number} {op}" for op, number in of.items()) or "input"
 
 

@@ -8,6 +8,8 @@ from weakref import WeakValueDictionary
 
 from .operators import OPERATORS
 
+PART = "part"  # a slice along an axis between two places, as networks have them
+SPLITS = ("split0", "split1")  # the same in rules: of what was joined along the axis
 INPUT = "input"  # the operator of what is given: its parameter is a name
 COMMUTING = frozenset(name for name, operator in OPERATORS.items() if operator.commutes)
 

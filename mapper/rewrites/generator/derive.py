@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from ..apply import Rule, Rules, applied
 from ..equation import Equation, operators_of
 from ..evaluate import types_of
-from ..match import Found
+from ..match import Match
 from ..terms import Term, inputs_of
 from ..types import Type, sizes
 
@@ -38,7 +38,7 @@ class Deriver:
         known = {own: made for own, made in types.items() if made is not None}
         used = {own.name for own in inputs_of(roots)}
 
-        def choices(name: str, match: Found) -> Iterable[Hashable]:
+        def choices(name: str, match: Match) -> Iterable[Hashable]:
             return _values(name.rstrip("_"), [known[own] for own in match.inputs.values()], roots)
 
         for place in self._rules.places(roots, choices):

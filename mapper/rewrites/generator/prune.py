@@ -7,7 +7,7 @@ import numpy as np
 
 from ..equation import Equation, Side, bound, canonical, holds
 from ..evaluate import types_of
-from ..terms import COMMUTING, INPUT, Term, below, given, inputs_of, rebuilt
+from ..terms import COMMUTING, INPUT, SPLITS, Term, below, given, inputs_of, rebuilt
 from ..types import plain
 
 
@@ -83,7 +83,7 @@ class Pruner:
 def _operators(pair: tuple[Term, Term]) -> set[object]:
     """Return the operators in two terms; both parts of a split are one."""
     every = [own for own in below(pair) if own.op != INPUT]
-    return {(own.params, own.operands) if own.op in ("split0", "split1") else own for own in every}
+    return {(own.params, own.operands) if own.op in SPLITS else own for own in every}
 
 
 def _read(one: Term, other: Term, rest: Sequence[tuple[Term, Term]]) -> bool:

@@ -6,9 +6,9 @@ Terms of networks are made by `made`. Two terms that differ in such places alone
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ..terms import Term, below, term
+from ..terms import PART, Term, below, term
 from .source import Source
-from .table import CONCAT, PART
+from .table import CONCAT
 
 
 def made(source: Source, op: str, params: tuple[Hashable, ...], operands: tuple[Term, ...]) -> Term:

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from ..operators import AXES, OPERATORS, Array, Operator, Params
+from ..terms import PART
 from ..types import Type, size
 
 WEIGHT = "weight"  # a constant of the model: its parameter is a name
 OPAQUE = "opaque"  # a node without an operator in the table, on what it reads: its parameter is a key
 OUTPUT = "output"  # a tensor that such a node makes: its parameter is a number, from 0
-PART = "part"  # a slice of a tensor along an axis, from a first place to the one after its last
 CONCAT = "concat"
 
 

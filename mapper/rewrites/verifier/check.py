@@ -13,7 +13,7 @@ import numpy as np
 
 from ..equation import close, random_words
 from ..evaluate import types_of, values_of
-from ..match import Found, filled
+from ..match import Match, filled
 from ..operators import VALUES
 from ..types import Extent, Type
 from .properties import ALIKE, LEFT, NO, RIGHT, Property
@@ -46,7 +46,7 @@ def typed(own: Property, samples: int, rng: np.random.Generator) -> Iterator[str
 
 
 def _wrong(own: Property, params: Values, inputs: Mapping[str, Type], rng: np.random.Generator) -> Iterator[str]:
-    left, right = filled((own.left, own.right), Found({}, params))
+    left, right = filled((own.left, own.right), Match({}, params))
     types = types_of((left, right), inputs)
     of_left, of_right = types[left], types[right]
     said = f"{own.name}: {dict(params)}, inputs {dict(inputs)}"

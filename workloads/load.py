@@ -116,7 +116,8 @@ def _referenced(document: Document, at: Keys, folder: Path) -> tuple[Workload, C
     raise InputError(document.fault(path, f"a layer is expected, {name} is a network"))
 
 
-def _network(document: Document, folder: Path, default_name: str) -> Network:
+def read_network(document: Document, folder: Path, default_name: str) -> Network:
+    """The network in a document; files of layers are relative to `folder`. Raises InputError with every fault."""
     network = check(document, NetworkFile)
     layers: list[tuple[Keys, Workload, Counted] | tuple[Keys, str, OperationEntry]] = []
     faults: list[Fault] = []
@@ -187,7 +188,7 @@ def read_workload(path: Path) -> Workload | Network:
     if isinstance(document.data, dict) and "problem" in document.data:
         return read_timeloop_problem(read_timeloop(path))
     if _is_network(document):
-        return _network(document, path.parent, path.stem)
+        return read_network(document, path.parent, path.stem)
     return _layer(document, (), path.stem)[0]
 
 

@@ -1,7 +1,7 @@
 """ONNX models as network files. The package onnx (extra `onnx`) is imported when a file is read."""
 
-from .graph import MAX_BYTES, Graph, Model, Node, graph_of, package, read_model, reason
-from .network import Imported, import_onnx, left_out_lines, network_yaml
+from .graph import MAX_BYTES, Graph, Model, Node, graph_of, package, read_model, reason, with_shapes
+from .network import Imported, import_graph, import_onnx, left_out_lines, network_yaml
 from .pads import zeros_around
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Model",
     "Node",
     "graph_of",
+    "import_graph",
     "import_onnx",
     "left_out_lines",
     "network_yaml",
@@ -18,4 +19,5 @@ __all__ = [
     "read_model",
     "reason",
     "zeros_around",
+    "with_shapes",
 ]

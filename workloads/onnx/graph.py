@@ -103,7 +103,7 @@ def read_model(path: Path, dims: Mapping[str, int] | None = None) -> Model:
     onnx = package(path)
     proto = _inlined(_load(onnx, path), path)
     _set_dims(proto, dims or {}, path)
-    proto, remark = _inferred(onnx, proto)
+    proto, remark = with_shapes(onnx, proto)
     return Model(str(path), onnx, proto, remark)
 
 
@@ -254,7 +254,7 @@ def _unknown(given: Iterable[str], known: set[str], path: Path) -> Iterator[Faul
             yield Fault(str(path), None, "", f'no dynamic dim "{name}" in the model{have}')
 
 
-def _inferred(onnx: Any, model: Any) -> tuple[Any, str]:
+def with_shapes(onnx: Any, model: Any) -> tuple[Any, str]:
     """The model with the shapes that can be inferred, and why the rest cannot."""
     infer = importlib.import_module("onnx.shape_inference").infer_shapes
     remark = ""

@@ -50,7 +50,12 @@ def import_onnx(path: Path, dims: Mapping[str, int] | None = None) -> Imported:
 
     Raises InputError with the faults of the file and of all nodes that should have become layers.
     """
-    graph = read_graph(path, dims)
+    return import_graph(read_graph(path, dims))
+
+
+def import_graph(graph: Graph) -> Imported:
+    """The network of a graph of ONNX, named as its source. Raises InputError as `import_onnx` does."""
+    path = Path(graph.source)
     entries = Entries(graph)
     left_out: dict[str, Counter[str]] = {OF_CONSTANTS: Counter()}
     heavy: list[str] = []

@@ -74,9 +74,7 @@ CONVOLUTIONS = Alphabet(
         *((op, (axis,)) for op in ("concat", SPLIT) for axis in (0, 1)),
         ("conv", (*_CONVOLUTION, NONE)),
         ("gconv", (*_CONVOLUTION, NONE)),
-        ("pool_avg", _POOL),
         ("enlarge", ((3, 3),)),
         ("i_conv", (4, (3, 3))),
-        ("c_pool", (4, (3, 3))),
     ),
 )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, count
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..graphs import WEIGHT, Label, Tensor, TensorGraph, folded
 from ..terms import INPUT, Term
 from .checks import opset_of
 
+MOST_SMALL = 64  # words of constants that are written in any case: others may follow from them
 OPSET, IR_VERSION = 17, 8  # of graphs that were read from no file
 
 
@@ -27,8 +29,9 @@ class _Constant:
 class Model:
     """Collects the nodes of a file. A term has the names that its source has for it, where they are free."""
 
-    def __init__(self, onnx: Any, graph: TensorGraph) -> None:
-        self.onnx, self.graph, self.source = onnx, graph, graph.source
+    def __init__(self, onnx: Any, graph: TensorGraph, *, hollow: bool = False) -> None:
+        """Begin; `hollow`: of large constants the sizes are written, and no words."""
+        self.onnx, self.graph, self.source, self.hollow = onnx, graph, graph.source, hollow
         self.proto = self._header()
         self.opset = opset_of(self.proto)
         self.written: set[Term] = set()  # terms that a node of several has made
@@ -113,9 +116,15 @@ class Model:
         # a list for each dtype, as a constant of the table may be read in several
         for dtype in dict.fromkeys(constant.dtype for constant in self._constants):
             wanted = {constant: name for constant, name in self._constants.items() if constant.dtype == dtype}
-            values = folded(self.source, {constant.own: dtype for constant in wanted})
+            large = {constant for constant in wanted if self.hollow and prod(constant.sizes) > MOST_SMALL}
+            values = folded(self.source, {constant.own: dtype for constant in wanted if constant not in large})
             for constant, name in wanted.items():
-                self._add_weight(name, values[constant.own].reshape(constant.sizes))
+                if constant in large:
+                    code = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+                    empty = self.onnx.TensorProto(name=name, data_type=code, dims=constant.sizes)
+                    self.proto.graph.initializer.append(empty)
+                else:
+                    self._add_weight(name, values[constant.own].reshape(constant.sizes))
         after = list(self.proto.graph.node)
         self.proto.graph.ClearField("node")
         self.proto.graph.node.extend([*self._first, *after])

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ....workloads import Fault, InputError, write_whole
-from ....workloads.onnx import MAX_BYTES, package
+from ....workloads.onnx import MAX_BYTES, Imported, graph_of, import_graph, package, with_shapes
+from ....workloads.onnx import Model as Read
 from ..graphs import CONCAT, OPAQUE, OUTPUT, PART, TensorGraph
 from ..operators import RELU, SAME
 from ..terms import INPUT, Term, term
@@ -23,16 +24,31 @@ def write_onnx(graph: TensorGraph, path: Path) -> None:
     Raises InputError where the file would be too large, cannot be written, or onnx is not installed; ValueError where
     a term is of no known type.
     """
-    model = Model(package(path), graph)
-    plan = Plan(graph)
-    for own in graph.terms:
-        if own in plan.reads:
-            _WRITERS[own.op](model, plan, own)
-    model.close()
+    model = _written(Model(package(path), graph))
     if (size := sum(weight.ByteSize() for weight in model.proto.graph.initializer)) > MAX_BYTES:
         rule = f"its weights are {size:,} bytes; an ONNX file has at most {MAX_BYTES:,}"
         raise InputError(Fault(str(path), None, "", rule))
     write_whole(path, model.proto.SerializeToString())
+
+
+def network_of(graph: TensorGraph, name: str) -> Imported:
+    """Return the network that the file of a graph would be imported as. No weights are computed, no file is written.
+
+    Raises InputError where nothing in it multiplies, or onnx is not installed; ValueError as `write_onnx` does.
+    """
+    onnx = package(Path(name))
+    proto, remark = with_shapes(onnx, _written(Model(onnx, graph, hollow=True)).proto)
+    return import_graph(graph_of(Read(name, onnx, proto, remark)))
+
+
+def _written(model: Model) -> Model:
+    """Return a model with the nodes and the constants of its graph."""
+    plan = Plan(model.graph)
+    for own in model.graph.terms:
+        if own in plan.reads:
+            _WRITERS[own.op](model, plan, own)
+    model.close()
+    return model
 
 
 def _word_by_word(op: str, **attributes: Any) -> "Writer":

@@ -49,6 +49,11 @@ ROOMS: dict[str, set[str]] = {
         *("runtime", "mapping", "problem", "mapspace", "model", "bounds", "search", "proof", "searchers", "store"),
         *("report", "fusion", "networks", "group_search", "plan_search"),
     },
+    "rewrites": set(),
+    "rewrite_search": {
+        *("bounds", "mapspace", "model", "networks", "plan_search", "problem", "search", "report", "exploration"),
+        "rewrites",
+    },
     "comparison": {"runtime", "problem", "report"},
     "designs": {"mapping", "problem"},
     "sweeps": {
@@ -60,7 +65,6 @@ ROOMS: dict[str, set[str]] = {
         "sweeps",
     },
     "codegen": {"mapping", "calibration"},
-    "rewrites": set(),
     "commands": {
         *(
             "runtime",
@@ -74,7 +78,8 @@ ROOMS: dict[str, set[str]] = {
             "searchers",
             "store",
         ),
-        *("report", "exploration", "comparison", "sweeps", "schemas", "codegen", "calibration"),
+        *("report", "exploration", "comparison", "sweeps", "schemas", "codegen", "calibration", "rewrites"),
+        "rewrite_search",
     },
 }
 MODULES = [path for part in MAY_IMPORT for path in sorted((ROOT / part).rglob("*.py"))]

@@ -33,6 +33,7 @@ CONTENTS = {
     "store": "mappings found before, by problem",
     "report": "results printed, tabulated, drawn, written",
     "exploration": "a layer or a network, from inputs to a result",
+    "rewrite_search": "rewritten networks, priced by plans",
     "comparison": "folders of results read again, compared",
     "designs": "sets of designs, and what comes next",
     "sweeps": "designs x workloads x mapspaces x seeds",

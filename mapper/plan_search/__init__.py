@@ -4,7 +4,7 @@ from .assemble import one_by_one, plan_one_by_one
 from .candidates import MOST_STAGES
 from .goal import PlanGoal, PlanOutcome
 from .plans import Progress, search_plans, unsearched
-from .prices import Floor
+from .prices import Floor, Prices
 from .search import AtSlope, KnownLayer, PlanSearch
 from .slope_search import SlopeSearch
 from .slopes import front_of
@@ -19,6 +19,7 @@ __all__ = [
     "PlanGoal",
     "PlanOutcome",
     "PlanSearch",
+    "Prices",
     "Progress",
     "SlopeSearch",
     "TooManyError",

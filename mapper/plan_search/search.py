@@ -59,10 +59,11 @@ class PlanSearch(SlopeSearch):
     mapspace: Preset
     known: Mapping[str, KnownLayer]  # of the layers alone, by name
     most_stages: int = MOST_STAGES  # layers of a fused group; 1: none is fused
+    shared: Prices | None = None  # what is known of parts of other networks on this machine; what is learnt is added
     latest: AtSlope | None = None  # what was known last
 
     def __post_init__(self) -> None:
-        self.prices = Prices(self.machine)
+        self.prices = Prices(self.machine) if self.shared is None else self.shared
         self.components = [self._component(names) for names in self.graph.components]
         for component in self.components:
             for move in component.states.moves:

@@ -44,6 +44,11 @@ def produced(parts: Sequence[tuple[Alphabet, int]] = SHIPPED, tell: Callable[[st
     return result
 
 
+def _said_by(own: Proven, every: Sequence[Proven]) -> bool:
+    """Return whether a wider equation says what one does: it may have been met later."""
+    return any(other is not own and contains(other.equation, own.equation) for other in every)
+
+
 def _proven(equations: Iterable[Equation], tell: Callable[[str], None]) -> Produced:
     """Prove equations, the smallest first: what follows from those before is left out."""
     result, deriver, prover, counts = Produced(), Deriver(), Prover(), Counter[str]()
@@ -61,6 +66,7 @@ def _proven(equations: Iterable[Equation], tell: Callable[[str], None]) -> Produ
             made = canonical(wider[0])
             result.proven.append(Proven(made, wider[1]))
             deriver.add(made)
+    result.proven = [own for own in result.proven if not _said_by(own, result.proven)]
     result.counts = {
         "with each other": len(ordered),
         **counts,

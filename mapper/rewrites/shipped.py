@@ -74,16 +74,12 @@ def _of_row(row: Mapping[str, Any]) -> Proven:
 
 def rules() -> list[Rule]:
     """Return the rules that the shipped equations are: each side for the other, where it has all inputs of it."""
-    made = []
-    for name, own in shipped()[1]:
-        left, right = name.split(" = ")
-        number = f" {right.partition(' #')[2]}" if " #" in right else ""
-        right = right.partition(" #")[0]
-        for source, target, said in (
-            (*own.equation.sides, f"{left} -> {right}{number}"),
-            (*own.equation.sides[::-1], f"{right} -> {left}{number}"),
-        ):
-            rule = Rule(said, source, target, own.by)
+    made, known = [], Counter[str]()
+    for _, own in shipped()[1]:
+        for source, target in (own.equation.sides, own.equation.sides[::-1]):
+            said = f"{_operators(source)} -> {_operators(target)}"
+            rule = Rule(said if not known[said] else f"{said} #{known[said] + 1}", source, target, own.by)
             if rule.usable:
+                known[said] += 1
                 made.append(rule)
     return made

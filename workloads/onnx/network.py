@@ -8,6 +8,9 @@ from pathlib import Path
 import yaml
 
 from ..faults import Fault, InputError
+from ..load import read_network
+from ..networks import Network
+from ..reading import parse_yaml
 from .attention import attention
 from .entries import Entries
 from .graph import Graph, Node, read_graph
@@ -119,6 +122,11 @@ def network_yaml(imported: Imported) -> str:
     for name, entry, count in imported.entries:
         lines.append("  - " + _flow({"name": name, **({"count": count} if count > 1 else {}), **entry}))
     return "\n".join(lines) + "\n"
+
+
+def as_network(imported: Imported) -> Network:
+    """The network that its file would be read as. Raises InputError."""
+    return read_network(parse_yaml(network_yaml(imported), imported.source), Path(), imported.name)
 
 
 def _flow(data: object) -> str:

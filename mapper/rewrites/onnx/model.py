@@ -113,6 +113,14 @@ class Model:
                 self.add("Identity", [made], [name], None)
         for key, name in self._integers.items():
             self._add_weight(name, np.array(key, np.int64))
+        self._add_constants()
+        after = list(self.proto.graph.node)
+        self.proto.graph.ClearField("node")
+        self.proto.graph.node.extend([*self._first, *after])
+
+    def _add_constants(self) -> None:
+        """Add the values of constants, those of one dtype together."""
+        helper = self.onnx.helper
         # a list for each dtype, as a constant of the table may be read in several
         for dtype in dict.fromkeys(constant.dtype for constant in self._constants):
             wanted = {constant: name for constant, name in self._constants.items() if constant.dtype == dtype}
@@ -125,9 +133,6 @@ class Model:
                     self.proto.graph.initializer.append(empty)
                 else:
                     self._add_weight(name, values[constant.own].reshape(constant.sizes))
-        after = list(self.proto.graph.node)
-        self.proto.graph.ClearField("node")
-        self.proto.graph.node.extend([*self._first, *after])
 
     def _add_weight(self, name: str, value: NDArray[Any]) -> None:
         """Add a constant. One word that is repeated, as a ConstantOfShape makes it, is written as that."""

@@ -1,0 +1,174 @@
+"""Prices networks by their plans; what is known of a layer or a part serves all networks that have it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+
+from ...arch import Architecture
+from ...energy import EnergyTable
+from ...workloads import Network, Workload
+from ..bounds.sums import Envelope, LeastSum, Limits
+from ..exploration import explore
+from ..mapspace import Preset
+from ..model.figures import Mapped
+from ..networks import Graph, PlanCosts
+from ..plan_search import (
+    MOST_STAGES,
+    Floor,
+    KnownLayer,
+    Machine,
+    PlanGoal,
+    PlanOutcome,
+    PlanSearch,
+    Prices,
+    one_by_one,
+    search_plans,
+    unsearched,
+)
+from ..problem import Charges
+from ..report import Result
+from ..search.options import SearchOptions
+
+SLOPES = (0.25, 0.5, 1.0, 2.0, 4.0)  # times that of the best plan: what is proven at these bounds the EDP
+
+
+class NoMappingError(Exception):
+    """A layer of a network has no mapping on the machine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Price:
+    """The best known plan of a network, its objective, and what no plan of it is below, of those that are tried."""
+
+    costs: PlanCosts
+    value: float
+    lower_bound: float
+
+    @property
+    def edp(self) -> float:
+        """Energy x cycles, pJ x cycles."""
+        return self.costs.energy_pj * self.costs.cycles
+
+
+@dataclass(eq=False)
+class Pricer:
+    """Prices networks on one machine."""
+
+    arch: Architecture
+    energies: EnergyTable
+    charges: Charges
+    mapspace: Preset
+    options: SearchOptions
+    keepers: Sequence[str]  # memories in which tensors may stay
+    fused: bool = True  # whether layers may be fused
+    layers: dict[Workload, Result] = field(default_factory=dict)  # without names
+    searched: int = 0  # plans
+    bounded: int = 0  # networks that a bound was enough for
+    _slope: float | None = None  # of the best plan that was met last
+
+    @cached_property
+    def _prices(self) -> Mapping[str, Prices]:
+        return {keeper: Prices(self._machine(keeper)) for keeper in self.keepers}
+
+    def _machine(self, keeper: str) -> Machine:
+        return Machine(self.arch, self.energies, self.charges, keeper)
+
+    @property
+    def _goal(self) -> PlanGoal:
+        return PlanGoal(self.options.goal.minimised[0])
+
+    def price(self, network: Network, worth: float = inf) -> Price | None:
+        """Return the price of a network; None where a bound says that its objective is `worth` or more.
+
+        Raises NoMappingError, TooManyError, and KeyboardInterrupt after Ctrl-C.
+        """
+        graph = Graph.of(network)
+        searches = [self._search(graph, keeper) for keeper in self.keepers]
+        if min(self._bound(own) for own in searches) >= worth:
+            self.bounded += 1
+            return None
+        if new := self._new_layers(network):
+            for layer in new:
+                self._explore(layer)
+            searches = [self._search(graph, keeper) for keeper in self.keepers]
+        return self._best([self._outcome(own, worth) for own in searches])
+
+    def _best(self, outcomes: Sequence[PlanOutcome | None]) -> Price | None:
+        known = [own for own in outcomes if own is not None]
+        if not known:
+            self.bounded += 1
+            return None
+        best = known[0].best
+        for own in known[1:]:
+            best = own.best if self._goal.better(own.best, best) else best
+        self._slope = best.energy_pj / best.cycles if best.cycles else None
+        value = self._goal.objective.value(best.energy_pj, float(best.cycles))
+        bound = min(own.lower_bound for own in known) if len(known) == len(outcomes) else 0.0
+        return Price(best, value, bound)
+
+    def _outcome(self, search: PlanSearch, worth: float) -> PlanOutcome | None:
+        """Search the plans with one keeper; None where none of them is worth it."""
+        mapped = {name: own.mapped[0] for name, own in search.known.items()}
+        alone = one_by_one(search.graph, search.machine, mapped)
+        first = unsearched(search, alone, self._goal)
+        if first.lower_bound >= worth:
+            return None
+        self.searched += 1
+        outcome = search_plans(search, alone, self._goal)
+        if outcome.statistics.interrupted:
+            raise KeyboardInterrupt
+        return outcome
+
+    def _search(self, graph: Graph, keeper: str) -> PlanSearch:
+        """Begin a search of plans with all that is known."""
+        known = {name: self._known(layer) for name, layer in _layers(graph) if nameless(layer) in self.layers}
+        options = replace(self.options, effort=self.options.effort or "normal", front="")
+        most = MOST_STAGES if self.fused else 1
+        machine = self._prices[keeper].machine
+        return PlanSearch(graph, machine, self.mapspace, known, most, options=options, shared=self._prices[keeper])
+
+    def _bound(self, search: PlanSearch) -> float:
+        """Bound the objective of all plans by what is known before anything of this network is searched."""
+        slopes = [] if self._slope is None else [self._slope * factor for factor in SLOPES]
+        sums = tuple(LeastSum(slope, search.least(slope)) for slope in slopes)
+        envelope = Envelope(search.least(0.0), search.least(None), sums)
+        return envelope.least(self._goal.objective, Limits()).value
+
+    def _new_layers(self, network: Network) -> list[Workload]:
+        """Return the layers that were not met, each once."""
+        every = dict.fromkeys(nameless(layer) for layer, _ in network.layers)
+        return [layer for layer in every if layer not in self.layers]
+
+    def _explore(self, layer: Workload) -> None:
+        """Search the best mapping of a layer alone. Raises NoMappingError."""
+        result = explore(self.arch, layer, self.mapspace, self.options, table=self.energies, costs=self.charges)
+        assert isinstance(result, Result), "it is of one layer"
+        if result.mapped is None:
+            raise NoMappingError(f"{layer.title} has no mapping on {self.arch.name}: {result.hint}")
+        if result.statistics.interrupted:
+            raise KeyboardInterrupt
+        self.layers[layer] = result
+
+    def _known(self, layer: Workload) -> KnownLayer:
+        """Return what is known of a layer alone."""
+        result = self.layers[nameless(layer)]
+        assert result.mapped is not None, "it has a mapping"
+        needs = result.needs(1)
+        sums = tuple((own.slope, own.least_pj) for own in needs.sums)
+        return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (_named(result.mapped, layer),))
+
+
+def nameless(layer: Workload) -> Workload:
+    """Return a layer without its name: equal ones are searched once."""
+    return replace(layer, name="layer")
+
+
+def _named(mapped: Mapped, layer: Workload) -> Mapped:
+    return replace(mapped, batch=replace(mapped.batch, workload=layer))
+
+
+def _layers(graph: Graph) -> Iterator[tuple[str, Workload]]:
+    for name, node in graph.nodes.items():
+        if node.layer is not None:
+            yield name, node.layer

@@ -1,0 +1,138 @@
+"""Searches the graphs that rules reach from a network by a queue of prices (TASO, algorithm 2), with bounds.
+
+A graph whose bound says that it is not worth its place in the queue is never searched. Nothing depends on time: the
+search ends when the queue is empty or as many graphs are priced as are allowed.
+"""
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+
+from ...workloads import InputError
+from ..plan_search import TooManyError
+from ..problem import ROUNDING
+from ..rewrites import Rules, TensorGraph
+from .kinds import Step, steps
+from .networks import network_key, network_of_graph
+from .pricer import NoMappingError, Price, Pricer
+
+ALPHA = 1.05  # a graph of so many times the best price is followed further (TASO, section 5)
+GRAPHS = 200  # that are priced
+
+
+@dataclass(frozen=True)
+class RewriteOptions:
+    """How far is searched."""
+
+    alpha: float = ALPHA
+    graphs: int = GRAPHS
+    single: bool = False  # whether places of one kind are rewritten one by one, too
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A rule that was used, the tensors that are computed in another way, and by how much the objective fell."""
+
+    rule: str
+    nodes: tuple[tuple[str, ...], ...]  # by place
+    saved: float
+
+
+@dataclass
+class Outcome:
+    """The best graph that was met, how it was reached, and what was done for it."""
+
+    before: Price
+    after: Price
+    graph: TensorGraph
+    applied: tuple[Applied, ...] = ()
+    met: int = 1  # graphs, each once
+    priced: int = 1
+    bounded: int = 0  # that a bound was enough for
+    unpriced: dict[str, int] = field(default_factory=dict)  # why graphs have no price
+    ended: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class _Met:
+    graph: TensorGraph
+    price: Price
+    applied: tuple[Applied, ...]
+
+
+Tell = Callable[[Outcome], None]
+
+
+def search_rewrites(
+    graph: TensorGraph, pricer: Pricer, rules: Rules, options: RewriteOptions | None = None, tell: Tell | None = None
+) -> Outcome:
+    """Search the best graph that rules reach from a network. Ctrl-C leaves the best so far.
+
+    Raises InputError, NoMappingError or TooManyError where the network itself has no price.
+    """
+    options = options or RewriteOptions()
+    network = network_of_graph(graph)
+    first = pricer.price(network)
+    assert first is not None, "everything is worth more than nothing"
+    outcome = Outcome(first, first, graph)
+    try:
+        _follow(outcome, pricer, rules, options, tell)
+    except KeyboardInterrupt:
+        outcome.ended = "interrupted"
+    return outcome
+
+
+def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None) -> None:
+    numbers = count()
+    queue = [(outcome.before.value, next(numbers), _Met(outcome.graph, outcome.before, ()))]
+    known = {tuple(outcome.graph.outputs.values())}
+    prices: dict[object, Price | None] = {network_key(network_of_graph(outcome.graph)): outcome.before}
+    while queue:
+        value, _, own = heapq.heappop(queue)
+        if value >= options.alpha * outcome.after.value * (1 + ROUNDING):
+            continue
+        for step in steps(own.graph, rules, single=options.single):
+            key = tuple(step.graph.outputs.values())
+            if key in known:
+                continue
+            known.add(key)
+            outcome.met += 1
+            if outcome.priced >= options.graphs:
+                outcome.ended = f"{options.graphs} graphs were priced"
+                return
+            price = _price(outcome, pricer, step, prices, options.alpha)
+            if price is None:
+                continue
+            made = _Met(step.graph, price, (*own.applied, _applied(step, own.price, price)))
+            if price.value < outcome.after.value * (1 - ROUNDING):
+                outcome.after, outcome.graph, outcome.applied = price, made.graph, made.applied
+            heapq.heappush(queue, (price.value, next(numbers), made))
+            if tell is not None:
+                tell(outcome)
+    outcome.ended = "no graph is left that is worth following"
+
+
+def _price(
+    outcome: Outcome, pricer: Pricer, step: Step, prices: dict[object, Price | None], alpha: float
+) -> Price | None:
+    """Return the price of a graph if it is worth following; the best so far may become this one."""
+    try:
+        network = network_of_graph(step.graph)
+        key = network_key(network)
+        if key not in prices:
+            bounded = pricer.bounded
+            prices[key] = pricer.price(network, alpha * outcome.after.value)
+            outcome.bounded += pricer.bounded - bounded
+            outcome.priced += prices[key] is not None
+    except (InputError, NoMappingError, TooManyError) as error:
+        why = str(error)
+        outcome.unpriced[why] = outcome.unpriced.get(why, 0) + 1
+        return None
+    return prices[key]
+
+
+def _applied(step: Step, before: Price, after: Price) -> Applied:
+    labels = step.graph.source.labels
+    nodes = tuple(tuple(labels[term].node if term in labels else term.op for term in place) for place in step.places)
+    return Applied(step.rule, nodes, before.value - after.value)

@@ -59,6 +59,7 @@ class PlanSearch(SlopeSearch):
     mapspace: Preset
     known: Mapping[str, KnownLayer]  # of the layers alone, by name
     most_stages: int = MOST_STAGES  # layers of a fused group; 1: none is fused
+    in_turn: bool = False  # whether only parts in the order of the network are tried
     shared: Prices | None = None  # what is known of parts of other networks on this machine; what is learnt is added
     latest: AtSlope | None = None  # what was known last
 
@@ -76,6 +77,8 @@ class PlanSearch(SlopeSearch):
         """Make the states of some nodes: fewer orders and tensors that stay where there are too many."""
         count = self.graph.nodes[names[0]].count
         for most, in_turn in EXTENTS:
+            if self.in_turn and not in_turn:
+                continue
             try:
                 states = States(self.graph, names, self.machine, most, in_turn=in_turn, most_stages=self.most_stages)
                 return Component(states, count)

@@ -62,6 +62,7 @@ class Pricer:
     options: SearchOptions
     keepers: Sequence[str]  # memories in which tensors may stay
     fused: bool = True  # whether layers may be fused
+    in_turn: bool = True  # whether only parts in the order of the network are tried: there are far fewer states
     layers: dict[Workload, Result] = field(default_factory=dict)  # without names
     searched: int = 0  # plans
     bounded: int = 0  # networks that a bound was enough for
@@ -126,7 +127,16 @@ class Pricer:
         options = replace(self.options, effort=self.options.effort or "normal", front="")
         most = MOST_STAGES if self.fused else 1
         machine = self._prices[keeper].machine
-        return PlanSearch(graph, machine, self.mapspace, known, most, options=options, shared=self._prices[keeper])
+        return PlanSearch(
+            graph,
+            machine,
+            self.mapspace,
+            known,
+            most,
+            options=options,
+            in_turn=self.in_turn,
+            shared=self._prices[keeper],
+        )
 
     def _bound(self, search: PlanSearch) -> float:
         """Bound the objective of all plans by what is known before anything of this network is searched."""

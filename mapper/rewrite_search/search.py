@@ -19,6 +19,7 @@ from .pricer import NoMappingError, Price, Pricer
 
 ALPHA = 1.05  # a graph of so many times the best price is followed further (TASO, section 5)
 GRAPHS = 200  # that are priced
+LARGER = 8  # a graph has at most so many operators more than the network: many rules may be used without end
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class RewriteOptions:
 
     alpha: float = ALPHA
     graphs: int = GRAPHS
+    larger: int = LARGER
     single: bool = False  # whether places of one kind are rewritten one by one, too
 
 
@@ -86,7 +88,7 @@ def search_rewrites(
 def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None) -> None:
     numbers = count()
     queue = [(outcome.before.value, next(numbers), _Met(outcome.graph, outcome.before, ()))]
-    known = {tuple(outcome.graph.outputs.values())}
+    known, most = {tuple(outcome.graph.outputs.values())}, size_of(outcome.graph) + options.larger
     prices: dict[object, Price | None] = {network_key(network_of_graph(outcome.graph)): outcome.before}
     while queue:
         value, _, own = heapq.heappop(queue)
@@ -94,7 +96,7 @@ def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOpti
             continue
         for step in steps(own.graph, rules, single=options.single):
             key = tuple(step.graph.outputs.values())
-            if key in known:
+            if key in known or size_of(step.graph) > most:
                 continue
             known.add(key)
             outcome.met += 1
@@ -111,6 +113,11 @@ def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOpti
             if tell is not None:
                 tell(outcome)
     outcome.ended = "no graph is left that is worth following"
+
+
+def size_of(graph: TensorGraph) -> int:
+    """Return how many operators a graph has; what is made of weights alone is computed before it is run."""
+    return sum(own not in graph.constants for own in graph.terms)
 
 
 def _price(

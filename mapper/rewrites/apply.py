@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from .match import Match, filled, matches
-from .terms import INPUT, Term, below, inputs_of, rebuilt, unknowns
+from .terms import INPUT, PART, SPLITS, Term, below, inputs_of, rebuilt, unknowns
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,17 @@ class Rules:
         terms = below(roots)
         by_op: dict[str, list[Term]] = {}
         for own in terms:
-            by_op.setdefault(own.op, []).append(own)
+            for op in _patterns(own.op):
+                by_op.setdefault(op, []).append(own)
         for own in terms:
-            for rule in self.by_op.get(own.op, ()):
-                yield from _places(rule, own, by_op, choices)
+            for op in _patterns(own.op):
+                for rule in self.by_op.get(op, ()):
+                    yield from _places(rule, own, by_op, choices)
+
+
+def _patterns(op: str) -> tuple[str, ...]:
+    """Return the operators of patterns that a term may be: a part of a network may be either of a split."""
+    return SPLITS if op == PART else (op,)
 
 
 def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:

@@ -1,10 +1,13 @@
-"""Small networks in which the sources of rules stand, for tests that apply these."""
+"""Small networks in which the sources of rules stand, for tests that apply these; and what networks make."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
+from pathlib import Path
 
 import numpy as np
-from ruby_map.mapper.rewrites.apply import Rule
+import onnx
+from ruby_map.mapper.rewrites import rewrites, rewritten, write_onnx
+from ruby_map.mapper.rewrites.apply import Rule, Rules
 from ruby_map.mapper.rewrites.evaluate import types_of
 from ruby_map.mapper.rewrites.graphs import PART, WEIGHT, Source, Tensor, TensorGraph, made
 from ruby_map.mapper.rewrites.match import Match, filled
@@ -12,6 +15,8 @@ from ruby_map.mapper.rewrites.operators import VALUES
 from ruby_map.mapper.rewrites.shipped import rules, shipped
 from ruby_map.mapper.rewrites.terms import INPUT, SPLITS, Term, below, given, inputs_of, term, unknowns
 from ruby_map.mapper.rewrites.types import Type, size, sizes
+
+from ..onnx_runs import run
 
 BESIDE = ((3, 3), (5, 5))  # kernels that those of the shipped equations can be enlarged to
 Side = tuple[Term, ...]
@@ -49,6 +54,42 @@ def networks(rule: Rule, inputs: Mapping[str, Type], weights: Sequence[str] = ()
 def small_numbers(shape: Sequence[int], rng: np.random.Generator) -> np.ndarray:
     """Whole numbers whose sums of products float32 holds, also of three convolutions in a row."""
     return rng.integers(-2, 3, shape).astype(np.float32)
+
+
+def placed(
+    rule: Rule, inputs: Mapping[str, Type], weights: Sequence[str] = ()
+) -> tuple[TensorGraph, list[TensorGraph]] | None:
+    """The first network in which a rule has places, with what it is rewritten to at each."""
+    for graph in networks(rule, inputs, weights):
+        if made := [rewritten(graph, own) for own in rewrites(graph, Rules([rule]))]:
+            return graph, made
+    return None
+
+
+def small_words(graph: TensorGraph, seed: int) -> dict[str, np.ndarray]:
+    """Small whole numbers for each input of a graph."""
+    rng = np.random.default_rng(seed)
+    return {name: small_numbers(one.sizes, rng) for name, one in graph.inputs.items()}
+
+
+def outputs_of(graph: TensorGraph, path: Path, words: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What a network makes that is written: by names, of the dtypes and the sizes of the file."""
+    write_onnx(graph, path)
+    model = onnx.load(path)
+    return dict(zip([one.name for one in model.graph.output], run(model, words), strict=True))
+
+
+def differences(
+    made: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], close: float
+) -> Iterator[tuple[str, float]]:
+    """The outputs that are not what is expected, with what is between them, as a part of the largest word."""
+    assert list(made) == list(expected)
+    for name, one in expected.items():
+        own = made[name]
+        assert (own.shape, own.dtype) == (one.shape, one.dtype)
+        far = np.max(np.abs(own - one), initial=0) / np.max(np.abs(one), initial=1)
+        if not far <= close:
+            yield name, far
 
 
 def second_operands(rule: Rule) -> list[str]:

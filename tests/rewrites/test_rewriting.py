@@ -6,11 +6,11 @@ from collections import Counter
 import numpy as np
 import onnx
 import pytest
-from ruby_map.mapper.rewrites import Rule, Rules, TensorGraph, read_tensor_graph, rewrites, rewritten, rules, write_onnx
+from ruby_map.mapper.rewrites import Rule, Rules, TensorGraph, read_tensor_graph, rewrites, rewritten, rules
 
 from ..conftest import DEEP
 from ..onnx_runs import run
-from .rule_networks import networks, second_operands, shipped_rules, small_numbers
+from .rule_networks import differences, networks, outputs_of, placed, second_operands, shipped_rules, small_words
 
 STEPS = 4
 # of the largest word of an output: sums of some hundred products of 24-bit numbers in other orders, and words that were
@@ -29,24 +29,6 @@ def step(graph, every, rng):
         return None
     own = places[list(places)[rng.integers(len(places))]]
     return own[rng.integers(len(own))]
-
-
-def outputs_of(graph, path, words):
-    """What a network makes that is written: by names, of the dtypes and the sizes of the file."""
-    write_onnx(graph, path)
-    model = onnx.load(path)
-    return dict(zip([one.name for one in model.graph.output], run(model, words), strict=True))
-
-
-def differences(made, expected, close):
-    """The outputs that are not what is expected, with what is between them, as a part of the largest word."""
-    assert list(made) == list(expected)
-    for name, one in expected.items():
-        own = made[name]
-        assert (own.shape, own.dtype) == (one.shape, one.dtype)
-        far = np.max(np.abs(own - one), initial=0) / np.max(np.abs(one), initial=1)
-        if not far <= close:
-            yield name, far
 
 
 @pytest.mark.parametrize("exact", [True, False])
@@ -74,17 +56,8 @@ def exact(graph):
     return not any(own.op in ("pool_avg", "c_pool") for own in graph.terms)
 
 
-def placed(rule: Rule, inputs, weights=()):
-    """The first network in which a rule has places, with what it is rewritten to at each."""
-    for graph in networks(rule, inputs, weights):
-        if made := [rewritten(graph, own) for own in rewrites(graph, Rules([rule]))]:
-            return graph, made
-    return None
-
-
 def assert_makes_the_same(graph: TensorGraph, others, path):
-    rng = np.random.default_rng(5)
-    words = {name: small_numbers(one.sizes, rng) for name, one in graph.inputs.items()}
+    words = small_words(graph, 5)
     expected = outputs_of(graph, path, words)
     for other in others:
         close = 0 if exact(graph) and exact(other) else CLOSE

@@ -7,7 +7,7 @@ from ..apply import Place, Rule, Rules
 from ..match import Match, filled
 from ..operators import OPERATORS
 from ..terms import INPUT, PART, SPLITS, Term, below
-from ..types import Type, size
+from ..types import Type, size, sizes
 from .graph import TensorGraph
 from .normal import made
 from .source import Source
@@ -27,8 +27,8 @@ class Rewrite:
 def rewrites(graph: TensorGraph, rules: Rules) -> Iterator[Rewrite]:
     """Yield all rewrites of a network, in the order of its terms and of the rules, each once.
 
-    A rule is used where all its tensors can be computed and its outputs have the sizes and the dtype that they had;
-    what is made of weights alone stays as it is.
+    A rule is used where all its tensors can be computed, none of them is empty, and its outputs have the sizes and the
+    dtype that they had; what is made of weights alone stays as it is.
     """
     known: set[tuple[tuple[Term, ...], tuple[Term, ...]]] = set()
     roots = tuple(graph.outputs.values())
@@ -77,7 +77,7 @@ def _placed(source: Source, roots: Sequence[Term], match: Match) -> tuple[Term, 
             kind = None if tensor is None else tensor.sizes
         else:
             kind = OPERATORS[own.op].types(own.params, [types[operand] for operand in pattern.operands])
-        if kind is None:
+        if kind is None or 0 in sizes(kind):  # there are no parts of no words
             return None
         types[pattern] = kind
         if own.op != INPUT:

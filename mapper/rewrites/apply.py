@@ -79,10 +79,9 @@ def _patterns(op: str) -> tuple[str, ...]:
 
 def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:
     for outputs, match in _sources(rule.source, (first,), by_op, None):
-        if len(outputs) > 1 and _dependent(outputs, match):
-            continue
-        for full in _chosen(rule.free, match, choices):
-            yield Place(rule, outputs, full)
+        chosen = list(_chosen(rule.free, match, choices))
+        if chosen and (len(outputs) == 1 or not _dependent(outputs, match)):
+            yield from (Place(rule, outputs, full) for full in chosen)
 
 
 def _sources(

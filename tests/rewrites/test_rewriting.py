@@ -88,3 +88,12 @@ def test_rules_are_not_used_on_tensors_of_no_words():
     tensors = {name: Tensor("float32", sizes) for name, sizes in {"x": (2, 4), "v": (4, 0), "w": (4, 3)}.items()}
     graph = TensorGraph({"joined": join, "other": join.operands[1]}, Source(tensors, {}))
     assert not [own for own in rewrites(graph, Rules(rules())) if term_of("matmul(x, v)") in own.before]
+
+
+def test_rules_are_not_used_where_outputs_are_joined_at_other_places():
+    """Proofs are of outputs of one type."""
+    turned = Rule("turned", (term_of("concat(x, y, axis=0)"),), (term_of("concat(y, x, axis=0)"),))
+    for rows, places in ((2, 1), (3, 0)):
+        source = Source({"x": Tensor("float32", (2, 4)), "y": Tensor("float32", (rows, 4))}, {})
+        graph = TensorGraph({"joined": turned.source[0]}, source)
+        assert len(list(rewrites(graph, Rules([turned])))) == places

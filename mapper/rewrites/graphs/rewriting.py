@@ -27,8 +27,8 @@ class Rewrite:
 def rewrites(graph: TensorGraph, rules: Rules) -> Iterator[Rewrite]:
     """Yield all rewrites of a network, in the order of its terms and of the rules, each once.
 
-    A rule is used where all its tensors can be computed, none of them is empty, and its outputs have the sizes and the
-    dtype that they had; what is made of weights alone stays as it is.
+    A rule is used where all its tensors can be computed, none of them is empty, and its outputs have the sizes, the
+    places where they were joined, and the dtype that they had; what is made of weights alone stays as it is.
     """
     known: set[tuple[tuple[Term, ...], tuple[Term, ...]]] = set()
     roots = tuple(graph.outputs.values())
@@ -55,16 +55,24 @@ def rewritten(graph: TensorGraph, rewrite: Rewrite) -> TensorGraph:
 def _after(source: Source, place: Place) -> tuple[Term, ...] | None:
     """Return the terms of a network that the target of a rule is at a place; None where it does not hold there."""
     before = _placed(source, place.rule.source, place.match)
-    if before != place.outputs:  # a part of a joined tensor that is not the one that was joined
+    if before is None or before.terms != place.outputs:  # a part of a joined tensor that is not the one that was joined
         return None
     after = _placed(source, place.rule.target, place.match)
-    if after is None:
+    if after is None or after.types != before.types:  # proofs are of outputs that are joined alike
         return None
-    known = [(source.tensor(own), source.tensor(other)) for own, other in zip(before, after, strict=True)]
-    return after if all(one is not None and one == other for one, other in known) else None
+    known = [(source.tensor(own), source.tensor(other)) for own, other in zip(before.terms, after.terms, strict=True)]
+    return after.terms if all(one is not None and one == other for one, other in known) else None
 
 
-def _placed(source: Source, roots: Sequence[Term], match: Match) -> tuple[Term, ...] | None:
+@dataclass(frozen=True)
+class _Placed:
+    """The outputs of a side of a rule at a place of a network."""
+
+    terms: tuple[Term, ...]
+    types: tuple[Type, ...]
+
+
+def _placed(source: Source, roots: Sequence[Term], match: Match) -> _Placed | None:
     """Return the terms of a network that those of a rule are, each split at the place where its tensor was joined; None
     where one cannot be computed."""
     kind: Type | None
@@ -83,7 +91,7 @@ def _placed(source: Source, roots: Sequence[Term], match: Match) -> tuple[Term, 
         if own.op != INPUT:
             operands = tuple(terms[operand] for operand in pattern.operands)
             terms[pattern] = _term(source, own, operands, types[pattern.operands[0]] if pattern.operands else ())
-    return tuple(terms[root] for root in roots)
+    return _Placed(tuple(terms[root] for root in roots), tuple(types[root] for root in roots))
 
 
 def _term(source: Source, own: Term, operands: tuple[Term, ...], read: Type) -> Term:

@@ -34,24 +34,50 @@ def step(graph, every, used, rng):
     return own[rng.integers(len(own))]
 
 
+def walked(graph, steps, used, rng):
+    """A network after random rewrites, with the names of their rules."""
+    every, names = Rules(rules()), []
+    for _ in range(steps):
+        if (own := step(graph, every, used, rng)) is None:
+            break
+        graph, names = rewritten(graph, own), [*names, own.rule.name]
+        used[own.rule.name] += 1
+    return graph, names
+
+
 @pytest.mark.parametrize("exact", [True, False])
 def test_random_networks_make_the_same_after_random_rewrites(exact, onnx_networks, tmp_path):
     """To the last bit, where float32 holds all sums."""
-    every, options, used = Rules(rules()), onnx_networks.RandomOptions(exact=exact), Counter()
+    options, used = onnx_networks.RandomOptions(exact=exact), Counter()
     for seed in range(1000 if DEEP else 30):
         model = onnx_networks.random_graph(seed, options)
         words = onnx_networks.random_inputs(model, seed, options)
         onnx.save(model, tmp_path / "m.onnx")
-        graph, rng, names = read_tensor_graph(tmp_path / "m.onnx"), np.random.default_rng(seed), []
-        for _ in range(STEPS):
-            if (own := step(graph, every, used, rng)) is None:
-                break
-            graph, names = rewritten(graph, own), [*names, own.rule.name]
-            used[own.rule.name] += 1
+        graph, names = walked(read_tensor_graph(tmp_path / "m.onnx"), STEPS, used, np.random.default_rng(seed))
         expected = dict(zip([one.name for one in model.graph.output], run(model, words), strict=True))
         made = outputs_of(graph, tmp_path / "m.onnx", words)
         assert list(differences(made, expected, 0 if exact else CLOSE)) == [], (seed, names)
     assert len(used) > (300 if DEEP else 60)
+
+
+@pytest.mark.parametrize(
+    ("name", "divisor", "more"),
+    [
+        ("resnet50", 16, {"image": 32}),
+        ("googlenet", 16, {"image": 32}),
+        ("squeezenet", 8, {"image": 32}),
+        ("bert_encoder", 16, {"tokens": 16, "layers": 2}),
+        ("nasnet_a_cell", 4, {}),
+    ],
+)
+def test_known_networks_make_the_same_after_random_rewrites(name, divisor, more, onnx_networks, tmp_path):
+    model = getattr(onnx_networks, name)(onnx_networks.Options(divisor=divisor), **more)
+    words = onnx_networks.random_inputs(model, 0)
+    onnx.save(model, tmp_path / "m.onnx")
+    graph = read_tensor_graph(tmp_path / "m.onnx")
+    graph, names = walked(graph, 20 if DEEP else 3, Counter(), np.random.default_rng(0))
+    expected = dict(zip([one.name for one in model.graph.output], run(model, words), strict=True))
+    assert list(differences(outputs_of(graph, tmp_path / "m.onnx", words), expected, CLOSE)) == [], names
 
 
 def exact(graph):

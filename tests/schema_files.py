@@ -24,6 +24,7 @@ PRINTED = {  # by the module that prints them
     "run_sweep": ("sweep-summary",),
     "run_store": ("store",),
     "run_code": ("program",),
+    "run_rewrite": ("rewrite",),
     "run_report": ("comparison",),
 }
 

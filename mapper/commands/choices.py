@@ -21,7 +21,7 @@ SCHEMAS = (
     *("architecture", "workload", "sweep", "mapping", "transforms", "plan"),
     *("network-plan", "result", "group", "pipeline", "graph", "size", "library"),
     *("group-model", "plan-model", "model", "fit", "difference", "energy", "check"),
-    *("sweep-summary", "pareto", "sweep-results", "store", "program", "comparison"),
+    *("sweep-summary", "pareto", "sweep-results", "store", "program", "rewrite", "comparison"),
     *("certificate", "store-line"),
 )
 REPORT_FORMATS = ("csv", "md", "tex", "png", "svg", "pdf")

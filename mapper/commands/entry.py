@@ -93,3 +93,8 @@ def ruby_machine() -> None:
 def ruby_code() -> None:
     """Run `ruby-code`."""
     _begin(".ruby_code")
+
+
+def ruby_rewrite() -> None:
+    """Run `ruby-rewrite`."""
+    _begin(".ruby_rewrite")

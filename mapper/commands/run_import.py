@@ -11,6 +11,7 @@ from ...workloads.zigzag import is_zigzag_workload, read_zigzag_workload
 from ..runtime import print_message, print_result
 from .guard import FOUND
 from .ruby_import import ImportRequest
+from .shared import dim_sizes
 
 
 def run(request: ImportRequest) -> int:
@@ -21,7 +22,7 @@ def run(request: ImportRequest) -> int:
     Exit status: 0 written, 2 bad input.
     """
     faults: list[Fault] = []
-    dims = _sizes(request.dim, faults)
+    dims = dim_sizes(request.dim, faults)
     note_input(request.model)
     if request.out:  # a network that was imported may have been edited since: it is no more ours
         faults += OutputFile("out", request.out, "", force=request.force).faults()
@@ -66,15 +67,3 @@ def _accelerator(document: Document, request: ImportRequest) -> int:
         if not level.get("energy"):
             print_message(f"{level['name']}: no costs are given, so its energies are estimated here")
     return FOUND
-
-
-def _sizes(given: list[str], faults: list[Fault]) -> dict[str, int]:
-    """Read `N=1` as name and size; appends faults to `faults`."""
-    sizes = {}
-    for text in given:
-        name, _, size = text.rpartition("=")
-        if name and size.isascii() and size.isdigit() and int(size[:20]) > 0:
-            sizes[name] = int(size[:20])  # more digits than any size has, but few enough for int()
-        else:
-            faults.append(Fault("--dim", None, "", f"must be NAME=SIZE with a size of at least 1, got {text!r}"))
-    return sizes

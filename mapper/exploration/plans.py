@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Protocol
 
-from ...arch import Architecture
 from ...workloads import Network, Workload
 from ..bounds.sums import Envelope, Limits
 from ..mapspace import MapspaceTooLargeError
@@ -33,6 +32,7 @@ from ..report import NetworkResult, Result
 from ..report.plans import NetworkPlan
 from ..search.outcome import Ended
 from ..searchers import STRATEGIES
+from .memories import keepers
 from .time_slices import Study
 from .uncounted import why_uncounted
 
@@ -94,13 +94,6 @@ def why_no_plan(study: Study) -> str:
 def has_graph(work: Workload | Network) -> bool:
     """Whether a workload is a network that says what its layers hand each other."""
     return isinstance(work, Network) and bool(work.edges or work.operations)
-
-
-def keepers(arch: Architecture) -> Iterator[str]:
-    """Yield the memories in which whole tensors may stay: inner ones with one instance."""
-    for number, level in enumerate(arch.levels):
-        if number and arch.instances(number) == 1:
-            yield level.name
 
 
 def with_operations(study: Study) -> Study:

@@ -1,7 +1,21 @@
 """Searches rewrites of networks: graphs that rules reach, each priced by its plan."""
 
+from ..plan_search import TooManyError
 from .kinds import Step, steps
-from .pricer import Price, Pricer
+from .networks import network_of_graph
+from .pricer import NoMappingError, Price, Pricer
 from .search import Applied, Outcome, RewriteOptions, search_rewrites
 
-__all__ = ["Applied", "Outcome", "Price", "Pricer", "RewriteOptions", "Step", "search_rewrites", "steps"]
+__all__ = [
+    "Applied",
+    "NoMappingError",
+    "Outcome",
+    "Price",
+    "Pricer",
+    "RewriteOptions",
+    "Step",
+    "TooManyError",
+    "network_of_graph",
+    "search_rewrites",
+    "steps",
+]

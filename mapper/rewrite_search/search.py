@@ -20,6 +20,7 @@ from .pricer import NoMappingError, Price, Pricer
 ALPHA = 1.05  # a graph of so many times the best price is followed further (TASO, section 5)
 GRAPHS = 200  # that are priced
 LARGER = 8  # a graph has at most so many operators more than the network: many rules may be used without end
+INTERRUPTED = "interrupted"  # how a search ends at Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class Outcome:
     unpriced: dict[str, int] = field(default_factory=dict)  # why graphs have no price
     ended: str = ""
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the search."""
+        return self.ended == INTERRUPTED
+
 
 @dataclass(frozen=True, eq=False)
 class _Met:
@@ -81,7 +87,7 @@ def search_rewrites(
     try:
         _follow(outcome, pricer, rules, options, tell)
     except KeyboardInterrupt:
-        outcome.ended = "interrupted"
+        outcome.ended = INTERRUPTED
     return outcome
 
 

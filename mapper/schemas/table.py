@@ -27,6 +27,7 @@ from .inputs import mapping_schema, network_plan_schema, plan_schema, sweep_sche
 from .network_plans import PlanModel
 from .pipelines import Pipeline
 from .results import Best, Layer, Model, Network
+from .rewrites import Rewritten
 from .sweeps import Pareto, Results, Summary
 
 INPUTS: Mapping[str, Callable[[], Schema]] = {
@@ -57,6 +58,7 @@ OUTPUTS: Mapping[str, object] = {
     "sweep-results": Results,
     "store": Problems | Best | Imported | Removed,
     "program": Program,
+    "rewrite": Rewritten,  # ruby-rewrite --json, rewrites.json
     "comparison": Compared,
     "certificate": Certificate,
     "store-line": Line,

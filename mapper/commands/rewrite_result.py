@@ -1,0 +1,120 @@
+"""What `ruby-rewrite` says of a rewritten network: what it costs beside the one that was read, and what is proven."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, override
+
+from ..problem import ROUNDING, Objective, at_most
+from ..report import TextTable, energy_unit
+from ..rewrite_search import Applied, Outcome, Price
+
+MOST_PLACES = 3  # of a rewrite that are named
+MOST_REASONS = 3  # why networks have no price
+
+
+@dataclass(frozen=True, eq=False)
+class RewriteResult:
+    """The outcome of a search of rewrites on a machine."""
+
+    arch: str
+    mapspace: str
+    objective: Objective
+    outcome: Outcome
+
+    def json(self) -> dict[str, Any]:
+        """Convert it to JSON values; its schema is `rewrite`."""
+        seen = self.outcome
+        return {
+            "arch": self.arch,
+            "mapspace": self.mapspace,
+            "objective": self.objective.name,
+            "before": _price_json(seen.before),
+            "after": _price_json(seen.after),
+            "rewrites": [
+                {"name": own.rule, "nodes": [list(place) for place in own.nodes], "saved": self._share(own.saved)}
+                for own in seen.applied
+            ],
+            "met": seen.met,
+            "priced": seen.priced,
+            "bounded": seen.bounded,
+            "ended": seen.ended,
+            "unpriced": dict(seen.unpriced),
+        }
+
+    @override
+    def __str__(self) -> str:
+        lines = [f"on {self.arch}, {self.mapspace}, by {self.objective.title}", str(self._table()), ""]
+        lines += [f"verdict      {self.verdict}"]
+        lines += [f"rewrite      {text}" for text in map(self._rewrite, self.outcome.applied)]
+        lines += self._counts()
+        return "\n".join(lines)
+
+    @property
+    def verdict(self) -> str:
+        """How much less the rewritten network costs, and how much of it is proven, of the plans that are tried."""
+        before, after, title = self.outcome.before, self.outcome.after, self.objective.title
+        if not self.outcome.applied:
+            return f"no network that was priced has a lower {title}: it is written as it is"
+        saved = f"{self._share(before.value - after.value):.2%} below the best known plan of the network before"
+        if after.value < before.lower_bound * (1 - ROUNDING):
+            return f"the {title} is {saved}, proven to be at least {_at_least(before, after)} below every plan of it"
+        return f"the {title} is {saved}, of which one may be {at_most(_gap(before))} lower: not proven to be better"
+
+    def _share(self, saved: float) -> float:
+        """A difference of the objective as a share of what it was before; 0 where that was nothing."""
+        return saved / self.outcome.before.value if self.outcome.before.value else 0.0
+
+    def _table(self) -> TextTable:
+        """The figures of both networks, and how far the best possible may be below."""
+        prices = {"before": self.outcome.before, "after": self.outcome.after}
+        unit, size = energy_unit(max(own.costs.energy_pj for own in prices.values()))
+        rows = [
+            [
+                name,
+                f"{own.costs.cycles:,}",
+                f"{own.costs.energy_pj / size:,.5g}",
+                f"{own.edp:.5g}",
+                at_most(_gap(own)),
+            ]
+            for name, own in prices.items()
+        ]
+        head = ["network", "cycles", f"energy [{unit}]", "EDP [pJ cycles]", "the best possible is below by at most"]
+        return TextTable(head, rows, left=(0,))
+
+    def _rewrite(self, own: Applied) -> str:
+        places = [" + ".join(place) for place in own.nodes]
+        shown = ", ".join(places[:MOST_PLACES]) + (", ..." if len(places) > MOST_PLACES else "")
+        number = "" if len(places) == 1 else f"{len(places)} places: "
+        return f"{own.rule}, at {number}{shown}: saves {self._share(own.saved):.2%}"
+
+    def _counts(self) -> Iterator[str]:
+        seen = self.outcome
+        met = "1 network met" if seen.met == 1 else f"{seen.met:,} networks met"
+        yield f"search       {met}, {seen.priced:,} priced, {seen.bounded:,} ruled out by a bound"
+        yield f"ended by     {seen.ended}"
+        reasons = sorted(seen.unpriced.items(), key=lambda reason: -reason[1])
+        for why, number in reasons[:MOST_REASONS]:
+            yield f"no price     {number:,}: {why.splitlines()[0]}"
+        if more := sum(number for _, number in reasons[MOST_REASONS:]):
+            yield f"no price     {more:,} for other reasons"
+
+
+def _gap(price: Price) -> float:
+    """How far the best possible may be below the best known, as a share of it."""
+    return max(0.0, 1 - price.lower_bound / price.value) if price.value else 0.0
+
+
+def _at_least(before: Price, after: Price) -> str:
+    """By how much the best known of one is below all of another: rounded down, as what is proven is no more."""
+    return f"{int((1 - after.value / before.lower_bound) * 1e4) / 1e4:.2%}"
+
+
+def _price_json(price: Price) -> dict[str, float]:
+    """The figures of a network; the bound is of the objective."""
+    costs = price.costs
+    return {
+        "edp": price.edp,
+        "energy_pj": costs.energy_pj,
+        "cycles": costs.cycles,
+        "lower_bound": price.lower_bound,
+    }

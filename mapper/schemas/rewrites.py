@@ -1,0 +1,56 @@
+"""The object of `ruby-rewrite --json`, which `rewrites.json` holds, too."""
+
+from typing import Literal
+
+from .values import Amount, Count, Number, Output
+
+
+class Priced(Output):
+    """A network by its best known plan."""
+
+    edp: Amount
+    """pJ * cycles."""
+    energy_pj: Amount
+    """pJ."""
+    cycles: Count
+    """Cycles."""
+    lower_bound: Amount
+    """Of the objective: no plan of those that are tried is below."""
+
+
+class Rewrite(Output):
+    """A substitution that was used."""
+
+    name: str
+    """The operators before and after it."""
+    nodes: list[list[str]]
+    """By place: the nodes whose tensors are computed in another way."""
+    saved: Number
+    """The fall of the objective, as a share of that before all rewrites; below 0 where it rose."""
+
+
+class Rewritten(Output):
+    """A network that computes the same, and what it costs."""
+
+    arch: str
+    """The machine."""
+    mapspace: str
+    """Its name."""
+    objective: Literal["edp", "energy", "delay"]
+    """What is minimised."""
+    before: Priced
+    """The network as it was read."""
+    after: Priced
+    """The network that is written."""
+    rewrites: list[Rewrite]
+    """In turn; empty: it is written as it was."""
+    met: Count
+    """Networks, each once."""
+    priced: Count
+    """Of these, priced by a search of plans."""
+    bounded: Count
+    """Of these, ruled out by a bound."""
+    ended: str
+    """Why the search ended."""
+    unpriced: dict[str, Count]
+    """Networks without a price, by the reason."""

@@ -43,7 +43,7 @@ notebooks: $(VENV)/.dev ## run the notebooks in experiments/ and store their out
 docs: $(VENV)/.docs ## the documentation site, into site/index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-rewrites: $(VENV)/.dev ## generate and prove the substitutions of ruby-rewrite: half an hour
+rewrites: $(VENV)/.dev ## generate and prove the substitutions of ruby-rewrite: five minutes
 	$(BIN)/python .ci/rewrites.py
 
 schemas: $(VENV)/.run ## record the JSON schemas in docs/schemas/

@@ -5,15 +5,16 @@ search ends when the queue is empty or as many graphs are priced as are allowed.
 """
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
 from ...workloads import InputError
 from ..plan_search import TooManyError
 from ..problem import ROUNDING
-from ..rewrites import Rules, TensorGraph
+from ..rewrites import Rules, TensorGraph, Term
 from .kinds import Step, steps
+from .names import node_names
 from .networks import network_key, network_of_graph
 from .pricer import NoMappingError, Price, Pricer
 
@@ -92,7 +93,7 @@ def search_rewrites(
 
 
 def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None) -> None:
-    numbers = count()
+    numbers, names = count(), node_names(outcome.graph)
     queue = [(outcome.before.value, next(numbers), _Met(outcome.graph, outcome.before, ()))]
     known, most = {tuple(outcome.graph.outputs.values())}, size_of(outcome.graph) + options.larger
     prices: dict[object, Price | None] = {network_key(network_of_graph(outcome.graph)): outcome.before}
@@ -112,7 +113,7 @@ def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOpti
             price = _price(outcome, pricer, step, prices, options.alpha)
             if price is None:
                 continue
-            made = _Met(step.graph, price, (*own.applied, _applied(step, own.price, price)))
+            made = _Met(step.graph, price, (*own.applied, _applied(step, names, own.price, price)))
             if price.value < outcome.after.value * (1 - ROUNDING):
                 outcome.after, outcome.graph, outcome.applied = price, made.graph, made.applied
             heapq.heappush(queue, (price.value, next(numbers), made))
@@ -145,7 +146,6 @@ def _price(
     return prices[key]
 
 
-def _applied(step: Step, before: Price, after: Price) -> Applied:
-    labels = step.graph.source.labels
-    nodes = tuple(tuple(labels[term].node if term in labels else term.op for term in place) for place in step.places)
+def _applied(step: Step, names: Mapping[Term, str], before: Price, after: Price) -> Applied:
+    nodes = tuple(tuple(names.get(term, term.op) for term in place) for place in step.places)
     return Applied(step.rule, nodes, before.value - after.value)

@@ -85,7 +85,9 @@ class RewriteResult:
         places = [" + ".join(place) for place in own.nodes]
         shown = ", ".join(places[:MOST_PLACES]) + (", ..." if len(places) > MOST_PLACES else "")
         number = "" if len(places) == 1 else f"{len(places)} places: "
-        return f"{own.rule}, at {number}{shown}: saves {self._share(own.saved):.2%}"
+        share = self._share(own.saved)
+        effect = f"saves {share:.2%}" if share >= 0 else f"costs {-share:.2%}, for what follows"
+        return f"{own.rule}, at {number}{shown}: {effect}"
 
     def _counts(self) -> Iterator[str]:
         seen = self.outcome

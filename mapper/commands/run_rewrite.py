@@ -180,5 +180,5 @@ def _write(job: Job, result: RewriteResult) -> None:
     again = "make room and run the same command again"
     with written_together(job.folder, RESULT, again, NAME, job.request.force) as part:
         write_onnx(result.outcome.graph, part / MODEL)
-        (part / NETWORK).write_text(network_yaml(import_onnx(part / MODEL)))
+        (part / NETWORK).write_text(network_yaml(import_onnx(part / MODEL)), encoding="utf-8")
         (part / RESULT).write_text(json.dumps(result.json(), indent=2, allow_nan=False) + "\n")

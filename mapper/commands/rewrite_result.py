@@ -34,6 +34,7 @@ class RewriteResult:
                 {"name": own.rule, "nodes": [list(place) for place in own.nodes], "saved": self._share(own.saved)}
                 for own in seen.applied
             ],
+            "tried": list(self.tried),
             "met": seen.met,
             "priced": seen.priced,
             "bounded": seen.bounded,
@@ -45,9 +46,15 @@ class RewriteResult:
     def __str__(self) -> str:
         lines = [f"on {self.arch}, {self.mapspace}, by {self.objective.title}", str(self._table()), ""]
         lines += [f"verdict      {self.verdict}"]
+        lines += [f"plans tried  {rule}" for rule in self.tried]
         lines += [f"rewrite      {text}" for text in map(self._rewrite, self.outcome.applied)]
         lines += self._counts()
         return "\n".join(lines)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """What the plans that were tried have in common, of both networks: what is proven is of these."""
+        return tuple(dict.fromkeys((*self.outcome.before.tried, *self.outcome.after.tried)))
 
     @property
     def verdict(self) -> str:
@@ -57,7 +64,8 @@ class RewriteResult:
             return f"no network that was priced has a lower {title}: it is written as it is"
         saved = f"{self._share(before.value - after.value):.2%} below the best known plan of the network before"
         if after.value < before.lower_bound * (1 - ROUNDING):
-            return f"the {title} is {saved}, proven to be at least {_at_least(before, after)} below every plan of it"
+            least = f"proven to be at least {_at_least(before, after)} below every plan of it that is tried"
+            return f"the {title} is {saved}, {least}"
         return f"the {title} is {saved}, of which one may be {at_most(_gap(before))} lower: not proven to be better"
 
     def _share(self, saved: float) -> float:

@@ -28,6 +28,7 @@ from ..plan_search import (
 )
 from ..problem import Charges
 from ..report import Result
+from ..report.plans import PARTLY_TRIED
 from ..search.options import SearchOptions
 
 SLOPES = (0.25, 0.5, 1.0, 2.0, 4.0)  # times that of the best plan: what is proven at these bounds the EDP
@@ -44,6 +45,7 @@ class Price:
     costs: PlanCosts
     value: float
     lower_bound: float
+    tried: tuple[str, ...] = ()  # what was tried of plans, where not all were: the bound is of these
 
     @property
     def edp(self) -> float:
@@ -106,7 +108,7 @@ class Pricer:
         self._slope = best.energy_pj / best.cycles if best.cycles else None
         value = self._goal.objective.value(best.energy_pj, float(best.cycles))
         bound = min(own.lower_bound for own in known) if len(known) == len(outcomes) else 0.0
-        return Price(best, value, bound)
+        return Price(best, value, bound, tuple(dict.fromkeys(rule for own in known for rule in _tried(own))))
 
     def _outcome(self, search: PlanSearch, worth: float) -> PlanOutcome | None:
         """Search the plans with one keeper; None where none of them is worth it."""
@@ -167,6 +169,16 @@ class Pricer:
         needs = result.needs(1)
         sums = tuple((own.slope, own.least_pj) for own in needs.sums)
         return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (_named(result.mapped, layer),))
+
+
+def _tried(outcome: PlanOutcome) -> Iterator[str]:
+    """Yield what the plans that were tried have in common."""
+    if outcome.most_held is not None:
+        yield f"at most {outcome.most_held} tensors in the memory between parts"
+    if outcome.in_turn:
+        yield "parts in the order of the network"
+    if outcome.groups:
+        yield PARTLY_TRIED
 
 
 def nameless(layer: Workload) -> Workload:

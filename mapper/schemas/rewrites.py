@@ -44,6 +44,8 @@ class Rewritten(Output):
     """The network that is written."""
     rewrites: list[Rewrite]
     """In turn; empty: it is written as it was."""
+    tried: tuple[str, ...]
+    """What the plans that were tried have in common, of both networks; none: all were. Bounds are of these."""
     met: Count
     """Networks, each once."""
     priced: Count

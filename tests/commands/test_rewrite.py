@@ -79,7 +79,7 @@ def test_the_text_says_what_is_proven_and_where(rewrite):
     for text in (
         "on m, ruby-s, by energy",
         "proven to be at least ",
-        "below every plan of it",
+        "below every plan of it that is tried",
         "at query + key: saves ",
     ):
         assert text in done.stdout

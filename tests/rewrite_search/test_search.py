@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from math import inf
 
+import numpy as np
 import pytest
 from ruby_map.arch import Architecture, Axis, Compute, Storage
 from ruby_map.energy import energy_table
@@ -19,7 +20,7 @@ from ..conftest import DEEP
 from ..rewrites.onnx_models import assert_written, feeds_of, node, run, save
 
 DRAM = Storage("DRAM", "DRAM", read_bandwidth=2.0, write_bandwidth=2.0)
-BUFFER = Storage("GLB", "SRAM", capacity_bits=16 * 100, fanout=(Axis("PE", 2),))
+BUFFER = Storage("GLB", "SRAM", capacity_bits=16 * 256, fanout=(Axis("PE", 2),))
 MACHINE = Architecture("tiny", (DRAM, BUFFER), Compute("MAC", "intmac"))
 RULES = Rules(rules())
 EVERY = RewriteOptions(alpha=inf, graphs=10**6, larger=1, single=True)
@@ -68,7 +69,13 @@ def normalised(path):
         node("Relu", "s", "t"),
     ]
     vectors = dict.fromkeys("abc", (3,))
-    return save(path, nodes, {"x": (1, 2, 3, 3)}, ["t"], {"k": (3, 2, 1, 1), **vectors, "d": [0.5, 0.25, 1.0]})
+    return save(
+        path,
+        nodes,
+        {"x": (1, 2, 3, 3)},
+        ["t"],
+        {"k": (3, 2, 1, 1), **vectors, "d": np.array([0.5, 0.25, 1.0], np.float32)},
+    )
 
 
 NETWORKS: list[Callable] = [two_products, three_products, two_kernels, with_itself, normalised]

@@ -61,15 +61,11 @@ class Rules:
 
     def places(self, roots: Sequence[Term], choices: Choices) -> Iterator[Place]:
         """Yield all places of all rules in a graph, in the order of its terms and of the rules."""
-        terms = below(roots)
-        by_op: dict[str, list[Term]] = {}
-        for own in terms:
-            for op in _patterns(own.op):
-                by_op.setdefault(op, []).append(own)
-        for own in terms:
+        graph = _Graph.of(roots)
+        for own in graph.numbers:
             for op in _patterns(own.op):
                 for rule in self.by_op.get(op, ()):
-                    yield from _places(rule, own, by_op, choices)
+                    yield from _places(rule, own, graph, choices)
 
 
 def _patterns(op: str) -> tuple[str, ...]:
@@ -77,15 +73,67 @@ def _patterns(op: str) -> tuple[str, ...]:
     return SPLITS if op == PART else (op,)
 
 
-def _places(rule: Rule, first: Term, by_op: Mapping[str, Sequence[Term]], choices: Choices) -> Iterator[Place]:
-    for outputs, match in _sources(rule.source, (first,), by_op, None):
+@dataclass(frozen=True)
+class _Graph:
+    """The terms of a graph with their numbers, operands first; by the operators of patterns that they may be; and what
+    reads them."""
+
+    numbers: Mapping[Term, int]
+    by_op: Mapping[str, Sequence[Term]]
+    readers: Mapping[Term, Sequence[Term]]
+
+    @classmethod
+    def of(cls, roots: Sequence[Term]) -> "_Graph":
+        terms = below(roots)
+        by_op: dict[str, list[Term]] = {}
+        readers: dict[Term, list[Term]] = {}
+        for own in terms:
+            for op in _patterns(own.op):
+                by_op.setdefault(op, []).append(own)
+            for operand in dict.fromkeys(own.operands):
+                readers.setdefault(operand, []).append(own)
+        return cls({own: number for number, own in enumerate(terms)}, by_op, readers)
+
+    @cached_property
+    def _below(self) -> Mapping[Term, int]:
+        """What stands in each term, itself too, as bits by numbers."""
+        made: dict[Term, int] = {}
+        for own, number in self.numbers.items():
+            made[own] = 1 << number
+            for operand in own.operands:
+                made[own] |= made[operand]
+        return made
+
+    def dependent(self, outputs: Sequence[Term], match: Match) -> bool:
+        """Return whether an output is made of what another one makes: both cannot be made at once."""
+        return any(self._below[own] >> self.numbers[output] & 1 for own in match.inputs.values() for output in outputs)
+
+    def candidates(self, pattern: Term, match: Match) -> Sequence[Term]:
+        """Return the terms, in their order, that a pattern may be: of a large graph few read what is known already."""
+        near = self._near(pattern, match)
+        return self.by_op.get(pattern.op, ()) if near is None else sorted(near, key=self.numbers.__getitem__)
+
+    def _near(self, pattern: Term, match: Match) -> Iterable[Term] | None:
+        """Terms that read what an input in a pattern is known to be; None where no input in it is known."""
+        if pattern.op == INPUT:
+            known = match.inputs.get(pattern.name)
+            return None if known is None else (known,)
+        for operand in pattern.operands:
+            if (near := self._near(operand, match)) is not None:
+                reading = (reader for one in near for reader in self.readers.get(one, ()))
+                return dict.fromkeys(reader for reader in reading if pattern.op in _patterns(reader.op))
+        return None
+
+
+def _places(rule: Rule, first: Term, graph: _Graph, choices: Choices) -> Iterator[Place]:
+    for outputs, match in _sources(rule.source, (first,), graph, None):
         chosen = list(_chosen(rule.free, match, choices))
-        if chosen and (len(outputs) == 1 or not _dependent(outputs, match)):
+        if chosen and (len(outputs) == 1 or not graph.dependent(outputs, match)):
             yield from (Place(rule, outputs, full) for full in chosen)
 
 
 def _sources(
-    source: Sequence[Term], outputs: tuple[Term, ...], by_op: Mapping[str, Sequence[Term]], match: Match | None
+    source: Sequence[Term], outputs: tuple[Term, ...], graph: _Graph, match: Match | None
 ) -> Iterator[tuple[tuple[Term, ...], Match]]:
     """Yield the terms that the outputs of a source can be, the last of `outputs` to be matched first."""
     at = len(outputs) - 1
@@ -93,15 +141,9 @@ def _sources(
         if at + 1 == len(source):
             yield outputs, one
             continue
-        for after in by_op.get(source[at + 1].op, ()):
+        for after in graph.candidates(source[at + 1], one):
             if after not in outputs:
-                yield from _sources(source, (*outputs, after), by_op, one)
-
-
-def _dependent(outputs: Sequence[Term], match: Match) -> bool:
-    """Return whether an output is made of what another one makes: both cannot be made at once."""
-    read = set(below(match.inputs.values()))
-    return any(output in read for output in outputs)
+                yield from _sources(source, (*outputs, after), graph, one)
 
 
 def _chosen(free: Sequence[str], match: Match, choices: Choices) -> Iterator[Match]:

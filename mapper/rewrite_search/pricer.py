@@ -95,9 +95,9 @@ class Pricer:
             for layer in new:
                 self._explore(layer)
             searches = [self._search(graph, keeper) for keeper in self.keepers]
-        return self._best([self._outcome(own, worth) for own in searches])
+        return self._best([self._outcome(own, worth) for own in searches], worth)
 
-    def _best(self, outcomes: Sequence[PlanOutcome | None]) -> Price | None:
+    def _best(self, outcomes: Sequence[PlanOutcome | None], worth: float) -> Price | None:
         known = [own for own in outcomes if own is not None]
         if not known:
             self.bounded += 1
@@ -107,7 +107,7 @@ class Pricer:
             best = own.best if self._goal.better(own.best, best) else best
         self._slope = best.energy_pj / best.cycles if best.cycles else None
         value = self._goal.objective.value(best.energy_pj, float(best.cycles))
-        bound = min(own.lower_bound for own in known) if len(known) == len(outcomes) else 0.0
+        bound = min([worth, *(own.lower_bound for own in known)])  # plans with other keepers are worth no less
         return Price(best, value, bound, tuple(dict.fromkeys(rule for own in known for rule in _tried(own))))
 
     def _outcome(self, search: PlanSearch, worth: float) -> PlanOutcome | None:

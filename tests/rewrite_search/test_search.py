@@ -194,3 +194,21 @@ def test_a_layer_without_mapping_is_said(tmp_path) -> None:
     graph = read_tensor_graph(two_products(tmp_path / "a.onnx"))
     with pytest.raises(NoMappingError, match="has no mapping on small"):
         search_rewrites(graph, pricer(small), RULES, FEW)
+
+
+def test_of_several_memories_the_best_keeps_tensors(tmp_path) -> None:
+    """Each that may is tried; one whose bound is too high is not, and the bound of all holds for it, too."""
+    inner = Storage("L1", "SRAM", capacity_bits=16 * 64)
+    arch = Architecture("three", (DRAM, replace(BUFFER, fanout=()), inner), Compute("MAC", "intmac"))
+    network = network_of_graph(read_tensor_graph(two_products(tmp_path / "a.onnx")))
+    options = SearchOptions(effort="quick", jobs=1)
+    prices = {}
+    for keepers in (["GLB"], ["L1"], ["GLB", "L1"]):
+        own = Pricer(arch, energy_table(arch), Charges(), "ruby-s", options, keepers)
+        prices[tuple(keepers)] = own.price(network)
+    both, apart = prices[("GLB", "L1")], (prices[("GLB",)], prices[("L1",)])
+    assert both.value == pytest.approx(min(own.value for own in apart), rel=1e-9)
+    assert both.lower_bound <= min(own.lower_bound for own in apart) * (1 + 1e-9)
+    worth = (min(own.lower_bound for own in apart) + both.value) / 2
+    near = Pricer(arch, energy_table(arch), Charges(), "ruby-s", options, ["GLB", "L1"]).price(network, worth)
+    assert near is None or near.lower_bound <= min(worth, both.value)

@@ -6,9 +6,21 @@ from collections import Counter
 import numpy as np
 import onnx
 import pytest
-from ruby_map.mapper.rewrites import Rule, Rules, TensorGraph, read_tensor_graph, rewrites, rewritten, rules
+from ruby_map.mapper.rewrites import (
+    Rule,
+    Rules,
+    TensorGraph,
+    network_of,
+    read_tensor_graph,
+    rewrites,
+    rewritten,
+    rules,
+    write_onnx,
+)
 from ruby_map.mapper.rewrites.graphs import Source, Tensor
 from ruby_map.mapper.rewrites.text import term_of
+from ruby_map.workloads import InputError
+from ruby_map.workloads.onnx import import_onnx
 
 from ..conftest import DEEP
 from ..onnx_runs import run
@@ -58,6 +70,24 @@ def test_random_networks_make_the_same_after_random_rewrites(exact, onnx_network
         made = outputs_of(graph, tmp_path / "m.onnx", words)
         assert list(differences(made, expected, 0 if exact else CLOSE)) == [], (seed, names)
     assert len(used) > (300 if DEEP else 60)
+
+
+def test_the_network_of_a_rewritten_graph_is_the_one_of_its_file(onnx_networks, tmp_path):
+    """Whose weights are computed and written."""
+    used, compared = Counter(), 0
+    for seed in range(200 if DEEP else 20):
+        onnx.save(onnx_networks.random_graph(seed), tmp_path / "m.onnx")
+        graph, _ = walked(read_tensor_graph(tmp_path / "m.onnx"), 2, used, np.random.default_rng(seed))
+        write_onnx(graph, tmp_path / "m.onnx")
+        try:
+            network = import_onnx(tmp_path / "m.onnx")
+        except InputError:  # nothing in it multiplies
+            with pytest.raises(InputError, match="no convolution or matrix product"):
+                network_of(graph, "m.onnx")
+            continue
+        assert network_of(graph, "m.onnx") == network
+        compared += 1
+    assert compared > 15
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from ruby_map.mapper.fusion import Group, boxes, stages_of
 from ruby_map.mapper.networks import Part, Plan, Resident, applies
 from ruby_map.workloads import Document, Fault, InputError
-from ruby_map.workloads.load import _network
+from ruby_map.workloads.load import read_network
 
 
 def network_of(entries, inputs):
     """The network that a file with these entries has."""
-    return _network(Document("net", {"name": "net", "inputs": inputs, "layers": entries}, {}), Path(), "net")
+    return read_network(Document("net", {"name": "net", "inputs": inputs, "layers": entries}, {}), Path(), "net")
 
 
 KINDS = ["product"] * 6 + ["scores", "window", "softmax"] * 2 + ["relu", "pool", "concat", "slice", "turn"]

@@ -13,7 +13,6 @@ from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
     MOST_STAGES,
-    Floor,
     KnownLayer,
     Machine,
     PlanGoal,
@@ -213,9 +212,7 @@ def _better(objective: Objective, one: PlanCosts, other: PlanCosts) -> PlanCosts
 def _known(layer: Result) -> KnownLayer:
     """What is known of a layer alone."""
     assert layer.mapped is not None, "every layer has a mapping"
-    needs = layer.needs(1)
-    sums = tuple((own.slope, own.least_pj) for own in needs.sums)
-    return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (layer.mapped,))
+    return KnownLayer.of(layer.needs(1), layer.mapped)
 
 
 def _plan(alone: PlanCosts, goal: PlanGoal, outcome: PlanOutcome) -> NetworkPlan:

@@ -27,7 +27,7 @@ def assembled(search: PlanSearch, choices: Sequence[Choice]) -> PlanCosts:
             assert part.group is not None, "it has layers"
             own = best.standing.group
             part = replace(part, group=replace(part.group, shared=own.shared, retained=own.retained, kept=own.kept))
-            mapped[number] = {layer: _named(before, part.layers[layer.stage]) for layer, before in best.mapped.items()}
+            mapped[number] = {layer: before.named(part.layers[layer.stage]) for layer, before in best.mapped.items()}
         parts.append(part)
     residents = _residents(search.graph, [choice.move for choice in choices])
     plan = Plan(search.graph, search.machine.keeper, tuple(parts), tuple(residents))
@@ -37,11 +37,6 @@ def assembled(search: PlanSearch, choices: Sequence[Choice]) -> PlanCosts:
 
 def _best(search: PlanSearch, move: Move, slope: Slope) -> GroupCosts | None:
     return None if move.group is None else search.prices.every[move.group].best(slope)
-
-
-def _named(mapped: Mapped, name: str) -> Mapped:
-    """Give a mapping the name of its layer."""
-    return replace(mapped, batch=replace(mapped.batch, workload=replace(mapped.batch.workload, name=name)))
 
 
 def _residents(graph: Graph, moves: Sequence[Move]) -> list[Resident]:

@@ -12,6 +12,7 @@ from typing import Any, override
 
 from ...workloads import Workload
 from ..bounds import ideal
+from ..bounds.sums import LayerBounds
 from ..fusion import Group
 from ..mapping import MappingBatch
 from ..mapspace import Preset
@@ -37,6 +38,12 @@ class KnownLayer:
 
     floor: Floor
     mapped: tuple[Mapped, ...]
+
+    @classmethod
+    def of(cls, needs: LayerBounds, mapped: Mapped) -> "KnownLayer":
+        """Make it of what every mapping needs, and the best one."""
+        sums = tuple((own.slope, own.least_pj) for own in needs.sums)
+        return cls(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (mapped,))
 
 
 @dataclass(frozen=True)
@@ -70,8 +77,13 @@ class PlanSearch(SlopeSearch):
             for move in component.states.moves:
                 if move.group is not None and move.group not in self.prices.every:
                     self.prices.add(move.group, self._first_floor(move.group))
-        for name, known in self.known.items():
-            self._begin(name, known)
+        self.know(self.known)
+
+    def know(self, known: Mapping[str, KnownLayer]) -> None:
+        """Note what is known of layers alone, by name."""
+        self.known = {**self.known, **known}
+        for name, own in known.items():
+            self._begin(name, own)
 
     def _component(self, names: Sequence[str]) -> Component:
         """Make the states of some nodes: fewer orders and tensors that stay where there are too many."""

@@ -11,11 +11,9 @@ from ...workloads import Network, Workload
 from ..bounds.sums import Envelope, LeastSum, Limits
 from ..exploration import explore
 from ..mapspace import Preset
-from ..model.figures import Mapped
 from ..networks import Graph, PlanCosts
 from ..plan_search import (
     MOST_STAGES,
-    Floor,
     KnownLayer,
     Machine,
     PlanGoal,
@@ -66,16 +64,12 @@ class Pricer:
     fused: bool = True  # whether layers may be fused
     in_turn: bool = True  # whether only parts in the order of the network are tried: there are far fewer states
     layers: dict[Workload, Result] = field(default_factory=dict)  # without names
-    searched: int = 0  # plans
-    bounded: int = 0  # networks that a bound was enough for
     _slope: float | None = None  # of the best plan that was met last
 
     @cached_property
     def _prices(self) -> Mapping[str, Prices]:
-        return {keeper: Prices(self._machine(keeper)) for keeper in self.keepers}
-
-    def _machine(self, keeper: str) -> Machine:
-        return Machine(self.arch, self.energies, self.charges, keeper)
+        machines = [Machine(self.arch, self.energies, self.charges, keeper) for keeper in self.keepers]
+        return {machine.keeper: Prices(machine) for machine in machines}
 
     @property
     def _goal(self) -> PlanGoal:
@@ -89,18 +83,16 @@ class Pricer:
         graph = Graph.of(network)
         searches = [self._search(graph, keeper) for keeper in self.keepers]
         if min(self._bound(own) for own in searches) >= worth:
-            self.bounded += 1
             return None
-        if new := self._new_layers(network):
-            for layer in new:
-                self._explore(layer)
-            searches = [self._search(graph, keeper) for keeper in self.keepers]
+        for layer in self._new_layers(network):
+            self._explore(layer)
+        for search in searches:
+            search.know({name: self._known(layer) for name, layer in _layers(graph) if name not in search.known})
         return self._best([self._outcome(own, worth) for own in searches], worth)
 
     def _best(self, outcomes: Sequence[PlanOutcome | None], worth: float) -> Price | None:
         known = [own for own in outcomes if own is not None]
         if not known:
-            self.bounded += 1
             return None
         best = known[0].best
         for own in known[1:]:
@@ -117,7 +109,6 @@ class Pricer:
         first = unsearched(search, alone, self._goal)
         if first.lower_bound >= worth:
             return None
-        self.searched += 1
         outcome = search_plans(search, alone, self._goal)
         if outcome.statistics.interrupted:
             raise KeyboardInterrupt
@@ -166,9 +157,7 @@ class Pricer:
         """Return what is known of a layer alone."""
         result = self.layers[nameless(layer)]
         assert result.mapped is not None, "it has a mapping"
-        needs = result.needs(1)
-        sums = tuple((own.slope, own.least_pj) for own in needs.sums)
-        return KnownLayer(Floor(needs.energy_pj, needs.cycles, needs.edp, sums), (_named(result.mapped, layer),))
+        return KnownLayer.of(result.needs(1), result.mapped.named(layer.name))
 
 
 def _tried(outcome: PlanOutcome) -> Iterator[str]:
@@ -184,10 +173,6 @@ def _tried(outcome: PlanOutcome) -> Iterator[str]:
 def nameless(layer: Workload) -> Workload:
     """Return a layer without its name: equal ones are searched once."""
     return replace(layer, name="layer")
-
-
-def _named(mapped: Mapped, layer: Workload) -> Mapped:
-    return replace(mapped, batch=replace(mapped.batch, workload=layer))
 
 
 def _layers(graph: Graph) -> Iterator[tuple[str, Workload]]:

@@ -5,7 +5,7 @@ search ends when the queue is empty or as many graphs are priced as are allowed.
 """
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -86,17 +86,20 @@ def search_rewrites(
     assert first is not None, "everything is worth more than nothing"
     outcome = Outcome(first, first, graph)
     try:
-        _follow(outcome, pricer, rules, options, tell)
+        _follow(outcome, network_key(network), pricer, rules, options, tell)
     except KeyboardInterrupt:
         outcome.ended = INTERRUPTED
     return outcome
 
 
-def _follow(outcome: Outcome, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None) -> None:
+def _follow(
+    outcome: Outcome, first: Hashable, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None
+) -> None:
+    """Follow graphs from the network, whose key is `first`."""
     numbers, names = count(), node_names(outcome.graph)
     queue = [(outcome.before.value, next(numbers), _Met(outcome.graph, outcome.before, ()))]
     known, most = {tuple(outcome.graph.outputs.values())}, size_of(outcome.graph) + options.larger
-    prices: dict[object, Price | None] = {network_key(network_of_graph(outcome.graph)): outcome.before}
+    prices: dict[object, Price | None] = {first: outcome.before}
     while queue:
         value, _, own = heapq.heappop(queue)
         if value >= options.alpha * outcome.after.value * (1 + ROUNDING):
@@ -135,10 +138,9 @@ def _price(
         network = network_of_graph(step.graph)
         key = network_key(network)
         if key not in prices:
-            bounded = pricer.bounded
-            prices[key] = pricer.price(network, alpha * outcome.after.value)
-            outcome.bounded += pricer.bounded - bounded
-            outcome.priced += prices[key] is not None
+            prices[key] = price = pricer.price(network, alpha * outcome.after.value)
+            outcome.bounded += price is None
+            outcome.priced += price is not None
     except (InputError, NoMappingError, TooManyError) as error:
         why = str(error)
         outcome.unpriced[why] = outcome.unpriced.get(why, 0) + 1

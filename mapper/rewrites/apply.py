@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from .match import Match, filled, matches
-from .terms import INPUT, PART, SPLITS, Term, below, inputs_of, rebuilt, unknowns
+from .terms import INPUT, PART, SPLITS, Term, below, names_in, rebuilt, unknowns
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,7 @@ class Rule:
     @cached_property
     def usable(self) -> bool:
         """Return whether the source has all inputs of the target, and an operator at each output."""
-        names = {own.name for own in inputs_of(self.source)}
-        inner = all(own.name in names for own in inputs_of(self.target))
-        return inner and all(own.op != INPUT for own in self.source)
+        return names_in(self.target) <= names_in(self.source) and all(own.op != INPUT for own in self.source)
 
 
 Choices = Callable[[str, Match], Iterable[Hashable]]  # values of a free parameter, by its name

@@ -1,6 +1,6 @@
 """Equations: two lists of terms that compute the same tensors, whatever the inputs are."""
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
@@ -8,8 +8,8 @@ from itertools import permutations, product
 import numpy as np
 
 from .evaluate import types_of, values_of
-from .operators import OPERATORS, Array
-from .terms import INPUT, SPLITS, Term, below, given, inputs_of, term
+from .operators import Array
+from .terms import COMMUTING, INPUT, Term, below, given, names_in, operators_in, term
 from .text import texts_of
 from .types import Type, sizes
 
@@ -24,6 +24,12 @@ class Equation:
     left: Side
     right: Side
     inputs: Mapping[str, Type]
+
+    @classmethod
+    def of(cls, left: Side, right: Side, types: Mapping[str, Type]) -> "Equation":
+        """Return an equation with the types of those inputs alone that stand in it."""
+        names = names_in((*left, *right))
+        return cls(left, right, {name: made for name, made in types.items() if name in names})
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -45,9 +51,7 @@ class Equation:
 
 def operators_of(side: Sequence[Term]) -> int:
     """Return how many operators stand in terms; both parts of a split are one."""
-    every = [own for own in below(side) if own.op != INPUT]
-    parts = {(own.params, own.operands) for own in every if own.op in SPLITS}
-    return sum(own.op not in SPLITS for own in every) + len(parts)
+    return len(operators_in(side))
 
 
 def holds(equation: Equation, rng: np.random.Generator, rounds: int = 2) -> bool:
@@ -91,7 +95,7 @@ def _variants(equation: Equation) -> Iterator[Equation]:
 
 def _named(left: Sequence[Term], right: Sequence[Term], types: Mapping[str, Type]) -> Iterator[Equation]:
     roots = (*left, *right)
-    turned = [own for own in below(roots) if own.op != INPUT and OPERATORS[own.op].commutes]
+    turned = [own for own in below(roots) if own.op in COMMUTING]
     for turns in product((False, True), repeat=len(turned)):
         turn = {own for own, whether in zip(turned, turns, strict=True) if whether}
         names: dict[str, str] = {}
@@ -125,5 +129,4 @@ def _renamed(roots: Sequence[Term], turn: set[Term], names: Mapping[str, str]) -
 
 def bound(equation: Equation) -> bool:
     """Return whether the left side has all inputs of the right: it can be replaced by it."""
-    names: set[Hashable] = {own.name for own in inputs_of(equation.left)}
-    return all(own.name in names for own in inputs_of(equation.right))
+    return names_in(equation.right) <= names_in(equation.left)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 
 from .equation import Equation
 from .operators import OPERATORS
@@ -88,8 +89,6 @@ def contains(wider: Equation, own: Equation) -> bool:
 
 def _orders(wider: Equation, left: Sequence[Term], right: Sequence[Term]) -> Iterator[list[tuple[Term, Term]]]:
     """Yield the patterns of an equation with terms, in any order of outputs."""
-    from itertools import permutations
-
     for order in permutations(range(len(left))):
         outputs = list(zip(wider.left, wider.right, order, strict=True))
         if all(_may(one, left[at]) and _may(other, right[at]) for one, other, at in outputs):

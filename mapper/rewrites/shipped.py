@@ -11,7 +11,7 @@ import yaml
 from .apply import Rule
 from .equation import Equation
 from .production import Produced, Proven
-from .terms import INPUT, SPLITS, below
+from .terms import SPLIT, Term, operators_in
 from .text import term_of
 
 FILE = Path(__file__).with_name("rules.yaml")
@@ -51,18 +51,16 @@ def _names(equations: Iterable[Equation]) -> list[str]:
     return names
 
 
-def _operators(side: Iterable[Any]) -> str:
+def _operators(side: Iterable[Term]) -> str:
     """Return the operators of a side in words, each with how often it is there."""
-    every = [own for own in below(side) if own.op != INPUT]
-    splits = {(own.params, own.operands) for own in every if own.op in SPLITS}
-    of = Counter([own.op for own in every if own.op not in SPLITS] + ["split"] * len(splits))
+    of = Counter(sorted(operators_in(side).values(), key=SPLIT.__eq__))  # splits last
     return " ".join(op if number == 1 else f"{number} {op}" for op, number in of.items()) or "input"
 
 
 @cache
 def shipped() -> tuple[Mapping[str, int], tuple[tuple[str, Proven], ...]]:
     """Return the counts of the stages, and the shipped equations with their names."""
-    data = yaml.safe_load(FILE.read_text())
+    data = yaml.load(FILE.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # of 11,000 lines
     return data["counts"], tuple((row["name"], _of_row(row)) for row in data["equations"])
 
 

@@ -10,6 +10,7 @@ from .operators import OPERATORS
 
 PART = "part"  # a slice along an axis between two places, as networks have them
 SPLITS = ("split0", "split1")  # the same in rules: of what was joined along the axis
+SPLIT = "split"  # the operator whose parts these are
 INPUT = "input"  # the operator of what is given: its parameter is a name
 COMMUTING = frozenset(name for name, operator in OPERATORS.items() if operator.commutes)
 
@@ -47,6 +48,8 @@ class Term:
     def __reduce__(self) -> tuple[Any, ...]:
         return term, (self.op, self.params, self.operands)
 
+
+Make = Callable[[str, tuple[Hashable, ...], tuple[Term, ...]], Term]
 
 _ALL: WeakValueDictionary[tuple[Hashable, ...], Term] = WeakValueDictionary()
 
@@ -97,13 +100,35 @@ def inputs_of(roots: Iterable[Term]) -> list[Term]:
     return [own for own in below(roots) if own.op == INPUT]
 
 
-def rebuilt(roots: Sequence[Term], become: Mapping[Term, Term]) -> tuple[Term, ...]:
-    """Return terms with some of what stands in them replaced, whatever these contain themselves."""
+def names_in(roots: Iterable[Term]) -> frozenset[str]:
+    """Return the names of the inputs in terms."""
+    return frozenset(own.name for own in inputs_of(roots))
+
+
+def operators_in(roots: Iterable[Term]) -> dict[Hashable, str]:
+    """Return the names of the operators in terms, by what each is; both parts of a split are one.
+
+    >>> joined = term("concat", (0,), (given("x"), given("y")))
+    >>> list(operators_in(term(op, (0,), (joined,)) for op in SPLITS).values())
+    ['concat', 'split']
+    """
+    operators: dict[Hashable, str] = {}
+    for own in below(roots):
+        if own.op in SPLITS:
+            operators[own.params, own.operands] = SPLIT
+        elif own.op != INPUT:
+            operators[own] = own.op
+    return operators
+
+
+def rebuilt(roots: Sequence[Term], become: Mapping[Term, Term], make: Make = term) -> tuple[Term, ...]:
+    """Return terms with some of what stands in them replaced, whatever these contain themselves; `make` makes those
+    that read what is replaced."""
     made = dict(become)
     for own in below(roots):
         if own not in made:
             operands = tuple(made[operand] for operand in own.operands)
-            made[own] = own if operands == own.operands else term(own.op, own.params, operands)
+            made[own] = own if operands == own.operands else make(own.op, own.params, operands)
     return tuple(made[root] for root in roots)
 
 

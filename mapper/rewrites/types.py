@@ -4,8 +4,6 @@ Along each axis a tensor has an *extent*: a size, or two extents of which it was
 parts a tensor where it was joined last (as in TASO, section 3): so a rule holds for any sizes, and needs no places.
 """
 
-from collections.abc import Sequence
-
 Extent = int | tuple["Extent", "Extent"]
 Type = tuple[Extent, ...]  # an extent for each axis
 
@@ -20,7 +18,7 @@ def size(extent: Extent) -> int:
 
 
 def sizes(made: Type) -> tuple[int, ...]:
-    """Return the sizes of a tensor."""
+    """Return the sizes of a tensor: its type, where nobody asks how it was joined."""
     return tuple(map(size, made))
 
 
@@ -34,8 +32,3 @@ def divided(extent: Extent, by: int) -> Extent | None:
         return None if extent % by else extent // by
     parts = divided(extent[0], by), divided(extent[1], by)
     return None if parts[0] is None or parts[1] is None else (parts[0], parts[1])
-
-
-def plain(made: Sequence[Extent]) -> Type:
-    """Return the type of a tensor of which nobody asks how it was joined."""
-    return tuple(map(size, made))

@@ -11,10 +11,10 @@ from ruby_map.mapper.rewrites.apply import Rule, Rules
 from ruby_map.mapper.rewrites.evaluate import types_of
 from ruby_map.mapper.rewrites.graphs import PART, WEIGHT, Source, Tensor, TensorGraph, made
 from ruby_map.mapper.rewrites.match import Match, filled
-from ruby_map.mapper.rewrites.operators import VALUES
 from ruby_map.mapper.rewrites.shipped import rules, shipped
 from ruby_map.mapper.rewrites.terms import INPUT, SPLITS, Term, below, given, inputs_of, term, unknowns
 from ruby_map.mapper.rewrites.types import Type, size, sizes
+from ruby_map.mapper.rewrites.verifier import VALUES
 
 from ..onnx_runs import run
 

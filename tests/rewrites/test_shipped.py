@@ -9,13 +9,12 @@ from ruby_map.mapper.rewrites.apply import Rule
 from ruby_map.mapper.rewrites.equation import Equation, canonical, holds
 from ruby_map.mapper.rewrites.generator import CONVOLUTIONS, STANDARD, Deriver, generated
 from ruby_map.mapper.rewrites.match import Match, contains, filled
-from ruby_map.mapper.rewrites.operators import VALUES
 from ruby_map.mapper.rewrites.production import Produced, Proven, produced
 from ruby_map.mapper.rewrites.shipped import FILE, rules, shipped, written
 from ruby_map.mapper.rewrites.terms import inputs_of, unknowns
 from ruby_map.mapper.rewrites.text import term_of
 from ruby_map.mapper.rewrites.types import sizes
-from ruby_map.mapper.rewrites.verifier import PROPERTIES, Prover
+from ruby_map.mapper.rewrites.verifier import PROPERTIES, VALUES, Prover
 from ruby_map.mapper.rewrites.verifier.properties import LEMMAS
 
 from ..conftest import DEEP

@@ -35,6 +35,10 @@ class Mapped:
         """Return the same with a batch that has only its own chains, not all of a mapspace."""
         return replace(self, batch=self.batch.own())
 
+    def named(self, name: str) -> Self:
+        """Return the same of an equal layer of another name."""
+        return replace(self, batch=replace(self.batch, workload=replace(self.batch.workload, name=name)))
+
     def value(self, objective: str) -> float:
         """Its value by an objective: pJ, cycles or pJ * cycles."""
         return _number(OBJECTIVES[objective].of(self.costs))

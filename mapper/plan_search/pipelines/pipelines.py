@@ -2,11 +2,11 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ...bounds.sums import Envelope, LeastSum, Limits
 from ...model.figures import Mapped
-from ...networks import PartCosts, Pipeline, PlacedPart, Stage, movements
+from ...networks import PartCosts, Pipeline, Stage, movements
 from ...problem import ROUNDING, Objective
 from ...search.outcome import Ended, Statistics
 from ..slopes import MOST_SLOPES, near
@@ -141,15 +141,10 @@ def _stage(search: PipelineSearch, stage: tuple[Chosen, ...]) -> Stage:
     for own in stage:
         layers = None
         if own.costs is not None:
-            assert own.placed.part.group is not None, "it has a layer"
+            group = own.placed.part.group
+            assert group is not None, "it has a layer"
             (mapped,) = own.costs.mapped.values()
-            layers = machine.costs_of_layer(own.placed.part.group, _named(mapped, own.placed))
+            layers = machine.costs_of_layer(group, mapped.named(group.stages[0].name))
         moved = tuple(movements(own.placed, machine.arch, drain_reads=machine.charges.drain_reads))
         costs.append(PartCosts(layers, moved, machine.arch, machine.energies, machine.charges))
     return Stage(cores, tuple(own.placed for own in stage), tuple(costs))
-
-
-def _named(mapped: Mapped, placed: PlacedPart) -> Mapped:
-    """Give a mapping the name of its layer."""
-    assert placed.part.group is not None, "it has a layer"
-    return replace(mapped, batch=replace(mapped.batch, workload=placed.part.group.stages[0]))

@@ -4,11 +4,10 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from ..operators import NONE, RELU, SAME
+from ..terms import SPLIT
 from ..types import Type
 
-Sizes = tuple[int, ...]
 Application = tuple[str, tuple[Hashable, ...]]  # an operator, and its parameters
-SPLIT = "split"  # one operator that makes two tensors: the terms split0 and split1
 
 _MAPS, _DENSE, _POINT, _DEPTHWISE, _PAIRS = (2, 4, 3, 3), (4, 4, 3, 3), (4, 4, 1, 1), (4, 1, 3, 3), (4, 2, 3, 3)
 _CONVOLUTION, _POOL = ((1, 1), SAME), ((3, 3), (1, 1), SAME)

@@ -11,7 +11,7 @@ from ..apply import Rule, Rules, applied
 from ..equation import Equation, operators_of
 from ..evaluate import types_of
 from ..match import Match
-from ..terms import Term, below, inputs_of
+from ..terms import Term, below, names_in
 from ..types import Type, sizes
 
 Graph = tuple[Term, ...]
@@ -43,14 +43,14 @@ class Deriver:
         inputs = most.inputs
         types = types_of(roots, inputs)
         known = {own: made for own, made in types.items() if made is not None}
-        used = {own.name for own in inputs_of(roots)}
+        used = names_in(roots)
 
         def choices(name: str, match: Match) -> Iterable[Hashable]:
-            return _values(name.rstrip("_"), [known[own] for own in match.inputs.values()], roots)
+            return _values(name.rstrip("_"), [known[own] for own in match.inputs.values()])
 
         for place in self._rules.places(roots, choices):
             made = applied(roots, place)
-            if operators_of(made) > most.operators or not used.issuperset(own.name for own in inputs_of(made)):
+            if operators_of(made) > most.operators or not names_in(made) <= used:
                 continue
             after = types_of(made, inputs)
             same = all(after[one] == types[other] for one, other in zip(made, roots, strict=True))
@@ -79,8 +79,8 @@ def multiplications(roots: Graph, types: Mapping[Term, Type | None]) -> int:
     return number
 
 
-def _values(name: str, types: Sequence[Type], roots: Graph) -> Iterable[Hashable]:
-    """Return values of a parameter that nothing binds: sizes of what is read, or values that stand in the graph."""
+def _values(name: str, types: Sequence[Type]) -> Iterable[Hashable]:
+    """Return values of a parameter that nothing binds: sizes of what is read, and of the kernels of the alphabets."""
     if name == "size":
         return dict.fromkeys(size for made in types for size in sizes(made))
     if name == "sizes":

@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 
 from ..equation import Equation, bound, holds
-from ..terms import inputs_of
 from .alphabet import Alphabet
 from .graphs import Graphs
 from .pool import Pool
@@ -61,8 +60,6 @@ def _of_tensors(pool: Pool, graphs: Graphs) -> Iterator[Equation]:
 
 def _usable(pool: Pool, one: Sequence[int], other: Sequence[int]) -> Iterator[Equation]:
     left, right = (tuple(pool.term(tensor) for tensor in side) for side in (one, other))
-    names = {own.name for own in inputs_of((*left, *right))}
-    inputs = {name: made for name, made in pool.alphabet.inputs.items() if name in names}
-    equation = Equation(left, right, inputs)
+    equation = Equation.of(left, right, pool.alphabet.inputs)
     if bound(equation) or bound(equation.swapped()):
         yield equation

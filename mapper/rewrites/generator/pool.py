@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 
 from ..operators import OPERATORS, Array
-from ..terms import Term, given, term
+from ..terms import COMMUTING, SPLIT, SPLITS, Term, given, term
 from ..types import Type, sizes
-from .alphabet import OF_WEIGHTS, SPLIT, Alphabet
+from .alphabet import OF_WEIGHTS, Alphabet
 
 ROUNDS = 3  # of random inputs whose outputs a mark is made of: few words are equal by chance in all of them
 DENOMINATOR = 3**8  # words are whole multiples of one over it: averages of at most four pools of 3 x 3
@@ -99,7 +99,7 @@ class Pool:
 
     def _node(self, op: str, params: tuple[Hashable, ...], operands: tuple[int, ...]) -> int | None:
         """Return the number of an operator on operands; None where it cannot be applied, or is not of interest."""
-        if len(operands) == 2 and op != SPLIT and OPERATORS[op].commutes:
+        if op in COMMUTING:
             operands = tuple(sorted(operands))
         key = (op, params, operands)
         if key not in self._known:
@@ -113,9 +113,7 @@ class Pool:
             return False
         if op == "concat":
             return weights[0] == weights[1]
-        if (
-            op == "gconv" and weights == [False, True] and self._four(operands)
-        ):  # of one group it is a conv: a property says so
+        if op == "gconv" and weights == [False, True] and self._four(operands):  # of one group it is a conv
             (_, channels, *_), (_, of_group, *_) = (sizes(self.types[operand]) for operand in operands)
             return channels > of_group
         return op not in ("conv", "gconv") or weights == [False, True]
@@ -150,4 +148,4 @@ class Pool:
 
 
 def _terms_of(op: str) -> tuple[str, ...]:
-    return ("split0", "split1") if op == SPLIT else (op,)
+    return SPLITS if op == SPLIT else (op,)

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..equation import Equation, Side, bound, canonical, holds
 from ..evaluate import types_of
-from ..terms import COMMUTING, INPUT, SPLITS, Term, below, given, inputs_of, rebuilt
-from ..types import plain
+from ..terms import COMMUTING, INPUT, Term, below, given, operators_in, rebuilt
+from ..types import sizes
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Pruner:
             own = waiting.pop()
             parts = self._step(own)
             if parts is None:
-                made.append(_with_inputs(own))
+                made.append(own)
             else:
                 waiting += parts
         return made
@@ -42,7 +42,7 @@ class Pruner:
     def _apart(self, own: Equation) -> list[Equation] | None:
         """Outputs that share no operator with the others, on either side, are equations of their own."""
         pairs = list(zip(own.left, own.right, strict=True))
-        operators = [_operators(pair) for pair in pairs]
+        operators = [operators_in(pair).keys() for pair in pairs]
         for at, pair in enumerate(pairs if len(pairs) > 1 else ()):
             elsewhere = set().union(*operators[:at], *operators[at + 1 :])
             parts = [_of([pair], own), _of(pairs[:at] + pairs[at + 1 :], own)]
@@ -59,9 +59,9 @@ class Pruner:
             assert types is not None, "both sides can be computed"
             name = _free(own)
             parts = [rebuilt(side, {one: given(name)}) for side in own.sides]
-            for made in dict.fromkeys((types, plain(types))):
-                wider = Equation(parts[0], parts[1], {**own.inputs, name: made})
-                if holds(_with_inputs(wider), self.rng):
+            for made in dict.fromkeys((types, sizes(types))):
+                wider = Equation.of(parts[0], parts[1], {**own.inputs, name: made})
+                if holds(wider, self.rng):
                     return [wider]
         return None
 
@@ -75,15 +75,9 @@ class Pruner:
             for operands in (other.operands, other.operands[::-1])[: 2 if other.op in COMMUTING else 1]:
                 inner = [pair for pair in zip(one.operands, operands, strict=True) if pair[0] is not pair[1]]
                 smaller = _of(list(dict.fromkeys(rest + inner)), own)
-                if smaller.left and holds(_with_inputs(smaller), self.rng):
+                if smaller.left and holds(smaller, self.rng):
                     return [smaller]
         return None
-
-
-def _operators(pair: tuple[Term, Term]) -> set[object]:
-    """Return the operators in two terms; both parts of a split are one."""
-    every = [own for own in below(pair) if own.op != INPUT]
-    return {(own.params, own.operands) if own.op in SPLITS else own for own in every}
 
 
 def _read(one: Term, other: Term, rest: Sequence[tuple[Term, Term]]) -> bool:
@@ -92,13 +86,7 @@ def _read(one: Term, other: Term, rest: Sequence[tuple[Term, Term]]) -> bool:
 
 
 def _of(pairs: Sequence[tuple[Term, Term]], own: Equation) -> Equation:
-    return Equation(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs), own.inputs)
-
-
-def _with_inputs(own: Equation) -> Equation:
-    """Return an equation with the types of those inputs alone that it has."""
-    names = {one.name for one in inputs_of((*own.left, *own.right))}
-    return Equation(own.left, own.right, {name: made for name, made in own.inputs.items() if name in names})
+    return Equation.of(tuple(pair[0] for pair in pairs), tuple(pair[1] for pair in pairs), own.inputs)
 
 
 def _free(own: Equation) -> str:

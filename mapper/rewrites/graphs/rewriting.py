@@ -2,11 +2,12 @@
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..apply import Place, Rule, Rules
 from ..match import Match, filled
 from ..operators import OPERATORS
-from ..terms import INPUT, PART, SPLITS, Term, below
+from ..terms import INPUT, PART, SPLITS, Term, below, rebuilt
 from ..types import Type, size, sizes
 from .graph import TensorGraph
 from .normal import made
@@ -45,11 +46,8 @@ def rewrites(graph: TensorGraph, rules: Rules) -> Iterator[Rewrite]:
 def rewritten(graph: TensorGraph, rewrite: Rewrite) -> TensorGraph:
     """Return a network after a rewrite."""
     become = dict(zip(rewrite.before, rewrite.after, strict=True))
-    for own in graph.terms:
-        if own not in become:
-            operands = tuple(become[operand] for operand in own.operands)
-            become[own] = own if operands == own.operands else made(graph.source, own.op, own.params, operands)
-    return graph.with_outputs({name: become[own] for name, own in graph.outputs.items()})
+    roots = rebuilt(tuple(graph.outputs.values()), become, partial(made, graph.source))
+    return graph.with_outputs(dict(zip(graph.outputs, roots, strict=True)))
 
 
 def _after(source: Source, place: Place) -> tuple[Term, ...] | None:

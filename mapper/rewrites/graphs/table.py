@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ..operators import AXES, OPERATORS, Array, Operator, Params
+from ..operators import OPERATORS, Array, Operator, Params
 from ..terms import PART
 from ..types import Type, size
 
@@ -26,5 +26,5 @@ def _taken(params: Params, operands: Sequence[Array], _: Sequence[Type]) -> Arra
 
 NETWORK_OPERATORS: Mapping[str, Operator] = {
     **OPERATORS,
-    PART: Operator(("axis", "begin", "end"), 1, _cut, _taken, values={"axis": AXES}, source="ours"),
+    PART: Operator(("axis", "begin", "end"), 1, _cut, _taken),
 }

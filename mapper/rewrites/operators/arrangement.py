@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..types import Extent, Type, size
-from .elementwise import AXES
 from .operator import Array, Operator, Params
-
-KERNELS = ((1, 1), (1, 3), (3, 1), (3, 3))
 
 
 def _transposed(_: Params, operands: Sequence[Type]) -> Type | None:
@@ -67,20 +64,18 @@ def _enlarge(params: Params, operands: Sequence[Array], _: Sequence[Type]) -> Ar
 
 OPERATORS: Mapping[str, Operator] = {
     "transpose": Operator((), 1, _transposed, lambda _, of, __: of[0].T),
-    "concat": Operator(("axis",), 2, _joined, _join, values={"axis": AXES}),
+    "concat": Operator(("axis",), 2, _joined, _join),
     "split0": Operator(
         ("axis",),
         1,
         lambda params, of: _part(0, params, of),
         lambda params, of, types: _split(0, params, of, types),
-        values={"axis": AXES},
     ),
     "split1": Operator(
         ("axis",),
         1,
         lambda params, of: _part(1, params, of),
         lambda params, of, types: _split(1, params, of, types),
-        values={"axis": AXES},
     ),
-    "enlarge": Operator(("kernel",), 1, _enlarged, _enlarge, values={"kernel": KERNELS}),
+    "enlarge": Operator(("kernel",), 1, _enlarged, _enlarge),
 }

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .arrangement import KERNELS
 from .operator import Array, Operator, Params
-
-SIZES = (1, 2, 3, 4)
 
 
 def _centred(params: Params) -> Array:
@@ -34,21 +31,18 @@ OPERATORS: Mapping[str, Operator] = {
         0,
         lambda params, _: (params[0],) * 2,
         lambda params, _, __: np.eye(params[0]),
-        values={"size": SIZES},
     ),
     "i_conv": Operator(
         ("size", "kernel"),
         0,
         lambda params, _: (params[0], params[0], *params[1]) if _odd(params) else None,
         lambda params, _, __: _centred(params),
-        values={"size": SIZES, "kernel": KERNELS},
     ),
     "c_pool": Operator(
         ("size", "kernel"),
         0,
         lambda params, _: (params[0], 1, *params[1]),
         lambda params, _, __: _pool(params),
-        values={"size": SIZES, "kernel": KERNELS},
     ),
     "ones": Operator(
         ("sizes",), 0, lambda params, _: tuple(params[0]) or None, lambda params, _, __: np.ones(params[0])

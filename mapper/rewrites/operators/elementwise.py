@@ -7,8 +7,6 @@ import numpy as np
 from ..types import Type
 from .operator import Array, Operator, Params
 
-AXES = (0, 1, 2, 3)
-
 
 def _both_same(_: Params, operands: Sequence[Type]) -> Type | None:
     """Two tensors that are joined alike."""
@@ -41,10 +39,6 @@ OPERATORS: Mapping[str, Operator] = {
     "ewmul": Operator((), 2, _both_same, lambda _, of, __: of[0] * of[1], commutes=True),
     "smul": Operator((), 2, _scaled, lambda _, of, __: of[0] * of[1]),
     "relu": Operator((), 1, _same, lambda _, of, __: np.maximum(of[0], 0.0)),
-    "scale": Operator(
-        ("axis",), 2, _along, lambda params, of, _: of[0] * _column(params, of), values={"axis": AXES}, source="ours"
-    ),
-    "bias": Operator(
-        ("axis",), 2, _along, lambda params, of, _: of[0] + _column(params, of), values={"axis": AXES}, source="ours"
-    ),
+    "scale": Operator(("axis",), 2, _along, lambda params, of, _: of[0] * _column(params, of)),
+    "bias": Operator(("axis",), 2, _along, lambda params, of, _: of[0] + _column(params, of)),
 }

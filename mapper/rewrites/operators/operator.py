@@ -1,7 +1,7 @@
 """What an operator is: its parameters, and what it makes of its operands."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,11 @@ Executes = Callable[[Params, Sequence[Array], Sequence[Type]], Array]
 
 @dataclass(frozen=True)
 class Operator:
-    """A tensor operator. `types` gives the type of what it makes, None where it cannot be applied to such operands;
-    `execute` computes it, on operands to which it can be applied."""
+    """A tensor operator, of TASO's table 2 but for `scale` and `bias`. `types` gives the type of what it makes, None
+    where it cannot be applied to such operands; `execute` computes it, on operands to which it can be applied."""
 
     params: tuple[str, ...]
     arity: int
     types: Types
     execute: Executes
     commutes: bool = False  # whether its two operands may change places
-    source: str = "TASO, table 2"
-    values: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # of parameters, as properties are tried with

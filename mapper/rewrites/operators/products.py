@@ -2,23 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from ..types import Extent, Type, divided, size, sizes
-from .arrangement import KERNELS
 from .operator import Array, Operator, Params
 
 SAME, VALID = "same", "valid"  # zeros around so that a stride of 1 keeps the sizes; none
 NONE, RELU = "none", "relu"
-VALUES: Mapping[str, Sequence[Any]] = {
-    "stride": ((1, 1), (1, 2), (2, 1), (2, 2)),
-    "pad": (SAME, VALID),
-    "act": (NONE, RELU),
-    "kernel": KERNELS,
-}
 
 
 def _product(_: Params, operands: Sequence[Type]) -> Type | None:
@@ -121,8 +113,8 @@ def _in_groups(params: Params, operands: Sequence[Array], types: Sequence[Type])
 CONVOLUTION, POOLING = ("stride", "pad", "act"), ("kernel", "stride", "pad")
 OPERATORS: Mapping[str, Operator] = {
     "matmul": Operator((), 2, _product, lambda _, of, __: of[0] @ of[1]),
-    "conv": Operator(CONVOLUTION, 2, _convolved, lambda params, of, _: convolution(params, of, 1), values=VALUES),
-    "gconv": Operator(CONVOLUTION, 2, _grouped, _in_groups, values=VALUES),
-    "pool_avg": Operator(POOLING, 1, _pooled, _average, values=VALUES),
-    "pool_max": Operator(POOLING, 1, _pooled, _most, values=VALUES),
+    "conv": Operator(CONVOLUTION, 2, _convolved, lambda params, of, _: convolution(params, of, 1)),
+    "gconv": Operator(CONVOLUTION, 2, _grouped, _in_groups),
+    "pool_avg": Operator(POOLING, 1, _pooled, _average),
+    "pool_max": Operator(POOLING, 1, _pooled, _most),
 }

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..operators import OPERATORS
-from ..terms import INPUT, SPLITS, Term, Unknown, below
+from ..terms import INPUT, SPLIT, SPLITS, Term, Unknown, below
 
 
 class Kind(Enum):
@@ -46,7 +46,7 @@ def nodes_of(side: Sequence[Term]) -> list[Node]:
             key = (own.params, own.operands)
             if key not in splits:
                 splits[key] = len(nodes)
-                nodes.append(Node(Kind.OPERATOR, _lines("split", own), reads, len(SPLITS)))
+                nodes.append(Node(Kind.OPERATOR, _lines(SPLIT, own), reads, len(SPLITS)))
             ports[own] = Port(splits[key], SPLITS.index(own.op))
             continue
         ports[own] = Port(len(nodes))

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from ..production import Proven
 from ..shipped import shipped
-from ..terms import INPUT, SPLITS, below
+from ..terms import operators_in
 from .picture import side_svg
 
 PAGE_HEAD = "<!doctype html>\n<!-- the substitutions of ruby-rewrite -->\n"  # by which a page is known as ours
@@ -49,8 +49,7 @@ class Entry:
     def operators(self) -> tuple[str, ...]:
         """The operators of both sides, each once; both parts of a split are one."""
         left, right = self.proven.equation.sides
-        every = (own.op for own in below((*left, *right)) if own.op != INPUT)
-        return tuple(sorted({"split" if op in SPLITS else op for op in every}))
+        return tuple(sorted({*operators_in((*left, *right)).values()}))
 
 
 def substitutions_html() -> str:

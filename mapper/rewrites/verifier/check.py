@@ -14,11 +14,18 @@ import numpy as np
 from ..equation import close, random_words
 from ..evaluate import types_of, values_of
 from ..match import Match, filled
-from ..operators import VALUES
+from ..operators import NONE, RELU, SAME, VALID
 from ..types import Extent, Type
 from .properties import ALIKE, LEFT, NO, RIGHT, Property
 
 KERNELS = ((1, 1), (1, 3), (3, 1), (3, 3))
+VALUES: Mapping[str, Sequence[Any]] = {  # of parameters, that properties are tried with
+    "stride": ((1, 1), (1, 2), (2, 1), (2, 2)),
+    "pad": (SAME, VALID),
+    "act": (NONE, RELU),
+    "kernel": KERNELS,
+    "k": KERNELS,
+}
 WINDOWS = {"r": (1, 3), "s": (1, 3)}  # sizes of kernels
 AXES = ("axis", "e", "f")
 EXTENTS: tuple[Extent, ...] = (1, 2, 3, (1, 1), (1, 2), (2, 1))
@@ -78,8 +85,6 @@ def _params(own: Property, most: int) -> Iterator[Values]:
 def _values(name: str, most: int) -> Sequence[Hashable]:
     if name in AXES:
         return range(4)
-    if name in ("kernel", "k"):
-        return KERNELS
     if name == "sizes":
         return [made for rank in (1, 2, 4) for made in product(range(1, min(most, 3) + 1), repeat=rank)]
     return range(1, most + 1) if name in ("size", "n") else VALUES[name]

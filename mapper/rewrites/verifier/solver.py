@@ -5,13 +5,13 @@ element, BOTTOM. Properties hold for all elements, so what follows from them hol
 computed (TASO, section 3). Only E-matching is used: a proof is a finite number of instances of properties.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 from ..equation import Equation
 from ..operators import OPERATORS
-from ..terms import COMMUTING, INPUT, Term, Unknown, below, inputs_of
+from ..terms import COMMUTING, INPUT, Term, Unknown, below, inputs_of, unknowns
 from .properties import ALIKE, BOTH, LEFT, LEMMAS, NO, PROPERTIES, RIGHT, Property
 
 EFFORT = 300_000  # z3 counts its own steps: what is proven does not depend on the machine
@@ -70,25 +70,27 @@ class Prover:
     def _strict(self) -> list[Any]:
         """Return that nothing can be computed of what cannot be computed."""
         made = []
-        for name, operator in OPERATORS.items():
-            params = [self.z3.Int(f"p{at}", self._context) for at in range(len(operator.params))]
-            operands = [self.z3.Const(f"x{at}", self._tensors) for at in range(operator.arity)]
-            own = self._functions[name](*params, *operands)
+        for _, params, operands, own in self._applications():
             for operand in operands:
                 body = self.z3.Implies(own != self._bottom, operand != self._bottom)
                 made.append(self.z3.ForAll([*params, *operands], body, patterns=[own]))
         return made
 
+    def _applications(self) -> Iterator[tuple[str, list[Any], list[Any], Any]]:
+        """Yield each operator with variables for its parameters and operands, and what it makes of these."""
+        for name, operator in OPERATORS.items():
+            params = [self.z3.Int(f"p{at}", self._context) for at in range(len(operator.params))]
+            operands = [self.z3.Const(f"x{at}", self._tensors) for at in range(operator.arity)]
+            yield name, params, operands, self._functions[name](*params, *operands)
+
     @cached_property
     def _typed(self) -> list[Any]:
         """Return that the type of what an operator makes follows from those of its operands, or is the first."""
         made = []
-        for name, operator in OPERATORS.items():
-            params = [self.z3.Int(f"p{at}", self._context) for at in range(len(operator.params))]
-            operands = [self.z3.Const(f"x{at}", self._tensors) for at in range(operator.arity)]
+        for name, params, operands, own in self._applications():
             if not operands:
                 continue
-            own, types = self._functions[name](*params, *operands), [self._type(operand) for operand in operands]
+            types = [self._type(operand) for operand in operands]
             sorts = [self._numbers] * len(params) + [self._types] * len(operands)
             follows = [self._type(own) == self.z3.Function(f"type of {name}", *sorts, self._types)(*params, *types)]
             if name in KEEPING:
@@ -125,10 +127,7 @@ class Prover:
         made = self._terms((own.left, own.right))
         left, right = made[own.left], made[own.right]
         variables = [made[one] for one in inputs_of((own.left, own.right))]
-        names = {
-            value.name for term in below((own.left, own.right)) for value in term.params if isinstance(value, Unknown)
-        }
-        variables += [self.z3.Int(name, self._context) for name in sorted(names)]
+        variables += [self.z3.Int(name, self._context) for name in sorted(own.params)]
         both = [left, right]
         defined = {NO: [], LEFT: [left], RIGHT: [right], BOTH: both, ALIKE: both}[own.guard]
         conditions = [term != self._bottom for term in defined]
@@ -167,6 +166,4 @@ class Prover:
 
 
 def _variables(side: Term) -> int:
-    every = below([side])
-    names = {value.name for term in every for value in term.params if isinstance(value, Unknown)}
-    return len(names) + sum(term.op == INPUT for term in every)
+    return len({own.name for own in unknowns([side])}) + len(inputs_of([side]))

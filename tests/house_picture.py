@@ -42,7 +42,7 @@ CONTENTS = {
 }
 # In pixels: a box, the gaps between floors and between boxes of a floor, the margin, an arrow's distance to a corner.
 BOX, HEIGHT, FLOOR_GAP, BOX_GAP, MARGIN, CORNER = 280, 42, 22, 24, 16, 16
-LANES, APART = 32, 4  # the width of all lanes at the right of the boxes, and from one arrow there to the next
+LANES, APART = 48, 4  # the width of all lanes at the right of the boxes, and from one arrow there to the next
 WIDEST = 5  # boxes of a floor
 FRAME = WIDEST * (BOX + BOX_GAP) - BOX_GAP + 2 * MARGIN + LANES
 WIDTH = FRAME + 2 * MARGIN

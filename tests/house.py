@@ -52,7 +52,7 @@ ROOMS: dict[str, set[str]] = {
     "rewrites": set(),
     "rewrite_search": {
         *("bounds", "mapspace", "model", "networks", "plan_search", "problem", "search", "report", "exploration"),
-        "rewrites",
+        *("rewrites", "runtime"),
     },
     "comparison": {"runtime", "problem", "report"},
     "designs": {"mapping", "problem"},

@@ -23,18 +23,19 @@ class RewriteResult:
 
     def json(self) -> dict[str, Any]:
         """Convert it to JSON values; its schema is `rewrite`."""
-        seen = self.outcome
+        outcome, seen = self.outcome, self.outcome.seen
         return {
             "arch": self.arch,
             "mapspace": self.mapspace,
             "objective": self.objective.name,
-            "before": _price_json(seen.before),
-            "after": _price_json(seen.after),
+            "before": _price_json(outcome.before),
+            "after": _price_json(outcome.after),
             "rewrites": [
                 {"name": own.rule, "nodes": [list(place) for place in own.nodes], "saved": self._share(own.saved)}
-                for own in seen.applied
+                for own in outcome.applied
             ],
             "tried": list(self.tried),
+            "regions": outcome.regions,
             "met": seen.met,
             "priced": seen.priced,
             "bounded": seen.bounded,
@@ -98,9 +99,10 @@ class RewriteResult:
         return f"{own.rule}, at {number}{shown}: {effect}"
 
     def _counts(self) -> Iterator[str]:
-        seen = self.outcome
+        seen = self.outcome.seen
         met = "1 network met" if seen.met == 1 else f"{seen.met:,} networks met"
-        yield f"search       {met}, {seen.priced:,} priced, {seen.bounded:,} ruled out by a bound"
+        where = "" if self.outcome.regions == 1 else f" in {self.outcome.regions} regions"
+        yield f"search       {met}{where}, {seen.priced:,} priced, {seen.bounded:,} ruled out by a bound"
         yield f"ended by     {seen.ended}"
         reasons = sorted(seen.unpriced.items(), key=lambda reason: -reason[1])
         for why, number in reasons[:MOST_REASONS]:

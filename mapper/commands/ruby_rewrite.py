@@ -11,7 +11,7 @@ from .choices import EFFORTS, FUSE, OBJECTIVES, PRESETS
 from .complete import machines, one_of
 
 PLANS = FUSE[:2]  # of layers one by one no plan is known
-ALPHA, GRAPHS = 1.05, 200  # those of a search of rewrites; a test compares them
+ALPHA, GRAPHS = 1.05, 60  # those of a search of rewrites; a test compares them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,9 @@ class RewriteRequest(FilesRequest):
     alpha: Annotated[float, typer.Option(help="Go on from networks of so many times the best objective, at most.")] = (
         ALPHA
     )
-    graphs: Annotated[int, typer.Option(metavar="N", help="Networks that are priced, at most.")] = GRAPHS
+    graphs: Annotated[
+        int, typer.Option(metavar="N", help="Networks that are priced, at most; of a large one, of each part.")
+    ] = GRAPHS
     jobs: Annotated[int, typer.Option(help="Number of processes; the answer does not depend on it.")] = 1
     seed: Annotated[int, typer.Option(help="Same seed, same answer.")] = 0
     log: Annotated[bool, typer.Option("--log", help="Progress as lines on standard error.")] = False

@@ -82,7 +82,7 @@ def run(request: RewriteRequest) -> int:
         echo_json(result.json())
     else:
         print_result(f"{result}\nwritten      {', '.join(FILES)} in {job.folder}")
-    if outcome.interrupted:
+    if outcome.seen.interrupted:
         print_message("interrupted: the best so far is written")
     return FOUND
 
@@ -172,7 +172,7 @@ def _searched(job: Job, tell: Callable[[Outcome], None] | None) -> Outcome:
 def _line(outcome: Outcome) -> str:
     """Format how many networks were met, and how far the best is below the one that was read."""
     below = 1 - outcome.after.value / outcome.before.value if outcome.before.value else 0.0
-    return f"{outcome.met:,} networks met, {outcome.priced:,} priced, the best {below:.1%} below"
+    return f"{outcome.seen.met:,} networks met, {outcome.seen.priced:,} priced, the best {below:.1%} below"
 
 
 def _write(job: Job, result: RewriteResult) -> None:

@@ -4,7 +4,8 @@ from ..plan_search import TooManyError
 from .kinds import Step, steps
 from .networks import network_of_graph
 from .pricer import NoMappingError, Price, Pricer
-from .search import Applied, Outcome, RewriteOptions, search_rewrites
+from .queue import RewriteOptions, Seen
+from .search import Applied, Outcome, search_rewrites
 
 __all__ = [
     "Applied",
@@ -13,6 +14,7 @@ __all__ = [
     "Price",
     "Pricer",
     "RewriteOptions",
+    "Seen",
     "Step",
     "TooManyError",
     "network_of_graph",

@@ -1,37 +1,19 @@
-"""Searches the graphs that rules reach from a network by a queue of prices (TASO, algorithm 2), with bounds.
+"""Searches the best network that rules reach: of a small one among all its graphs, of a large one region by region."""
 
-A graph whose bound says that it is not worth its place in the queue is never searched. Nothing depends on time: the
-search ends when the queue is empty or as many graphs are priced as are allowed.
-"""
-
-import heapq
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import count
 
-from ...workloads import InputError
-from ..plan_search import TooManyError
-from ..problem import ROUNDING
+from ..problem import EFFORTS, ROUNDING
 from ..rewrites import Rules, TensorGraph, Term
-from .kinds import Step, steps
+from ..runtime import Workers
 from .names import node_names
-from .networks import network_key, network_of_graph
-from .pricer import NoMappingError, Price, Pricer
+from .networks import network_of_graph
+from .pricer import Price, Pricer
+from .queue import INTERRUPTED, Queue, Reached, RewriteOptions, Seen
+from .region_search import RegionRequest, RegionResult, RegionStudy, search_region
+from .regions import Alike, Cuts, classes_of
 
-ALPHA = 1.05  # a graph of so many times the best price is followed further (TASO, section 5)
-GRAPHS = 200  # that are priced
-LARGER = 8  # a graph has at most so many operators more than the network: many rules may be used without end
-INTERRUPTED = "interrupted"  # how a search ends at Ctrl-C
-
-
-@dataclass(frozen=True)
-class RewriteOptions:
-    """How far is searched."""
-
-    alpha: float = ALPHA
-    graphs: int = GRAPHS
-    larger: int = LARGER
-    single: bool = False  # whether places of one kind are rewritten one by one, too
+QUICK = EFFORTS["quick"].steps or 0
 
 
 @dataclass(frozen=True)
@@ -51,23 +33,8 @@ class Outcome:
     after: Price
     graph: TensorGraph
     applied: tuple[Applied, ...] = ()
-    met: int = 1  # graphs, each once
-    priced: int = 1
-    bounded: int = 0  # that a bound was enough for
-    unpriced: dict[str, int] = field(default_factory=dict)  # why graphs have no price
-    ended: str = ""
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C ended the search."""
-        return self.ended == INTERRUPTED
-
-
-@dataclass(frozen=True, eq=False)
-class _Met:
-    graph: TensorGraph
-    price: Price
-    applied: tuple[Applied, ...]
+    seen: Seen = field(default_factory=Seen)
+    regions: int = 1  # different ones, that were searched by themselves
 
 
 Tell = Callable[[Outcome], None]
@@ -80,74 +47,120 @@ def search_rewrites(
 
     Raises InputError, NoMappingError or TooManyError where the network itself has no price.
     """
-    options = options or RewriteOptions()
-    network = network_of_graph(graph)
-    first = pricer.price(network)
-    assert first is not None, "everything is worth more than nothing"
-    outcome = Outcome(first, first, graph)
+    options, cuts = options or RewriteOptions(), Cuts(graph)
+    if len(cuts.regions) == 1:
+        return _as_a_whole(graph, pricer, rules, options, tell)
+    search = _ByRegion(cuts, pricer, rules, options, tell)
     try:
-        _follow(outcome, network_key(network), pricer, rules, options, tell)
+        search.run()
     except KeyboardInterrupt:
-        outcome.ended = INTERRUPTED
+        search.outcome.seen.ended = INTERRUPTED
+    return search.outcome
+
+
+def _as_a_whole(
+    graph: TensorGraph, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None
+) -> Outcome:
+    """Price every graph that is followed by a search of its plans."""
+    before = pricer.price(network_of_graph(graph))
+    assert before is not None, "everything is worth more than nothing"
+    outcome, names = Outcome(before, before, graph), node_names(graph)
+
+    def note(queue: Queue) -> None:
+        best = queue.best
+        outcome.after, outcome.graph, outcome.seen = best.price, best.graph, queue.seen
+        prices = [before, *(price for _, price in best.steps)]
+        outcome.applied = tuple(
+            Applied(step.rule, _nodes(names, step.places), one.value - other.value)
+            for (step, _), one, other in zip(best.steps, prices, prices[1:], strict=False)
+        )
+        if tell is not None:
+            tell(outcome)
+
+    queue = Queue(Reached(graph, before), pricer.price, rules, options, note)
+    queue.follow()
+    note(queue)
     return outcome
 
 
-def _follow(
-    outcome: Outcome, first: Hashable, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None
-) -> None:
-    """Follow graphs from the network, whose key is `first`."""
-    numbers, names = count(), node_names(outcome.graph)
-    queue = [(outcome.before.value, next(numbers), _Met(outcome.graph, outcome.before, ()))]
-    known, most = {tuple(outcome.graph.outputs.values())}, size_of(outcome.graph) + options.larger
-    prices: dict[object, Price | None] = {first: outcome.before}
-    while queue:
-        value, _, own = heapq.heappop(queue)
-        if value >= options.alpha * outcome.after.value * (1 + ROUNDING):
-            continue
-        for step in steps(own.graph, rules, single=options.single):
-            key = tuple(step.graph.outputs.values())
-            if key in known or size_of(step.graph) > most:
-                continue
-            known.add(key)
-            outcome.met += 1
-            if outcome.priced >= options.graphs:
-                outcome.ended = f"{options.graphs} graphs were priced"
-                return
-            price = _price(outcome, pricer, step, prices, options.alpha)
-            if price is None:
-                continue
-            made = _Met(step.graph, price, (*own.applied, _applied(step, names, own.price, price)))
-            if price.value < outcome.after.value * (1 - ROUNDING):
-                outcome.after, outcome.graph, outcome.applied = price, made.graph, made.applied
-            heapq.heappush(queue, (price.value, next(numbers), made))
-            if tell is not None:
-                tell(outcome)
-    outcome.ended = "no graph is left that is worth following"
+class _ByRegion:
+    """A search region by region; equal regions are searched once, and rewritten alike.
+
+    A region is priced with its neighbours at the slope of the whole network, quickly. Each of its rewrites is then
+    priced in the whole; in the end, with more effort, the plans of the network before and after are searched further.
+    """
+
+    def __init__(self, cuts: Cuts, pricer: Pricer, rules: Rules, options: RewriteOptions, tell: Tell | None) -> None:
+        self.cuts, self.pricer, self.tell = cuts, pricer, tell
+        self.network = network_of_graph(cuts.graph)
+        before = pricer.rough_price(self.network)
+        self.outcome = Outcome(before, before, cuts.graph)
+        self.graphs = [region.graph for region in cuts.regions]
+        self.classes = classes_of(cuts.regions)
+        self.outcome.regions = len(self.classes)
+        self.study = RegionStudy(pricer.anew(), pricer.slope(before.costs), rules, options)
+
+    def run(self) -> None:
+        """Search. Raises KeyboardInterrupt after Ctrl-C."""
+        regions, firsts = self.cuts.regions, [own.first for own in self.classes]
+        pairs = ((regions[first].graph, self.cuts.neighbours(first)) for first in firsts)
+        requests = [RegionRequest.of(number, *pair) for number, pair in enumerate(pairs)]
+        workers = Workers(search_region, self.study, self.pricer.options.jobs)
+        ends = list[str]()
+        try:
+            for result in workers.in_order(requests, 1, None):
+                ends += [result.seen.ended] * bool(result.seen.ended)
+                self._take(self.classes[result.number], result)
+        finally:
+            workers.close()
+        if (self.pricer.options.limits.steps or QUICK + 1) > QUICK:
+            self._search_further()
+        self.outcome.seen.ended = _ended(ends)
+
+    def _take(self, own: Alike, result: RegionResult) -> None:
+        """Use the steps of a region as far as they make the whole network better."""
+        outcome, best = self.outcome, 0
+        outcome.seen.add(result.seen)
+        prices, graphs = [outcome.after], [outcome.graph]
+        for outputs in result.graphs:
+            rewritten = [*self.graphs]
+            for number, rename in own.members:
+                region = self.cuts.regions[number].graph
+                rewritten[number] = region.with_outputs(dict(zip(region.outputs, map(rename, outputs), strict=True)))
+            graphs.append(self.cuts.put_together(rewritten))
+            prices.append(self.pricer.rough_price(network_of_graph(graphs[-1])))
+            outcome.seen.priced += 1
+            if prices[-1].value < prices[best].value * (1 - ROUNDING):
+                best, kept = len(prices) - 1, rewritten
+        if best:
+            self.graphs = kept
+            outcome.after, outcome.graph = prices[best], graphs[best]
+            names = [(rename, node_names(self.cuts.regions[number].graph)) for number, rename in own.members]
+            for (rule, places), one, other in zip(result.steps[:best], prices, prices[1:], strict=False):
+                nodes = tuple(
+                    node for rename, of in names for node in _nodes(of, [[*map(rename, place)] for place in places])
+                )
+                outcome.applied += (Applied(rule, nodes, one.value - other.value),)
+        if self.tell is not None:
+            self.tell(outcome)
+
+    def _search_further(self) -> None:
+        """Search the plans of both networks with all effort; where the rewritten one is no better then it is left."""
+        outcome = self.outcome
+        before = self.pricer.price(self.network)
+        assert before is not None, "everything is worth more than nothing"
+        after = self.pricer.price(network_of_graph(outcome.graph)) if outcome.applied else before
+        assert after is not None, "everything is worth more than nothing"
+        if after.value >= before.value * (1 - ROUNDING):
+            outcome.graph, outcome.applied, after = self.cuts.graph, (), before
+        outcome.before, outcome.after = before, after
 
 
-def size_of(graph: TensorGraph) -> int:
-    """Return how many operators a graph has; what is made of weights alone is computed before it is run."""
-    return sum(own not in graph.constants for own in graph.terms)
+def _nodes(names: Mapping[Term, str], places: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(names.get(term, term.op) for term in place) for place in places)
 
 
-def _price(
-    outcome: Outcome, pricer: Pricer, step: Step, prices: dict[object, Price | None], alpha: float
-) -> Price | None:
-    """Return the price of a graph if it is worth following; the best so far may become this one."""
-    try:
-        network = network_of_graph(step.graph)
-        key = network_key(network)
-        if key not in prices:
-            prices[key] = price = pricer.price(network, alpha * outcome.after.value)
-            outcome.bounded += price is None
-            outcome.priced += price is not None
-    except (InputError, NoMappingError, TooManyError) as error:
-        why = str(error)
-        outcome.unpriced[why] = outcome.unpriced.get(why, 0) + 1
-        return None
-    return prices[key]
-
-
-def _applied(step: Step, names: Mapping[Term, str], before: Price, after: Price) -> Applied:
-    nodes = tuple(tuple(names.get(term, term.op) for term in place) for place in step.places)
-    return Applied(step.rule, nodes, before.value - after.value)
+def _ended(ends: list[str]) -> str:
+    """Say why searches of regions ended."""
+    different = dict.fromkeys(ends)
+    return "; ".join(f"{end} in {ends.count(end)} of {len(ends)} regions" for end in different)

@@ -26,7 +26,8 @@ class Rewrite(Output):
     nodes: list[list[str]]
     """By place: the nodes whose tensors are computed in another way."""
     saved: Number
-    """The fall of the objective, as a share of that before all rewrites; below 0 where it rose."""
+    """The fall of the objective, as a share of that before all rewrites; below 0 where it rose. Of a network that was
+    searched by its parts it is that of quick searches of plans."""
 
 
 class Rewritten(Output):
@@ -46,10 +47,12 @@ class Rewritten(Output):
     """In turn; empty: it is written as it was."""
     tried: tuple[str, ...]
     """What the plans that were tried have in common, of both networks; none: all were. Bounds are of these."""
+    regions: Count
+    """Different parts of the network that were searched by themselves; 1: the whole was."""
     met: Count
-    """Networks, each once."""
+    """Networks, or graphs of these parts, each once."""
     priced: Count
-    """Of these, priced by a search of plans."""
+    """Of these, priced by a search of plans, and whole networks with parts that were rewritten."""
     bounded: Count
     """Of these, ruled out by a bound."""
     ended: str

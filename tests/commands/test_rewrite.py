@@ -12,7 +12,7 @@ from ruby_map.mapper.commands.ruby_import import main as ruby_import
 from ruby_map.mapper.commands.ruby_rewrite import ALPHA, GRAPHS, PLANS, main
 from ruby_map.mapper.exploration import FUSE
 from ruby_map.mapper.problem import OBJECTIVES
-from ruby_map.mapper.rewrite_search import Applied, Outcome, Price, Pricer, RewriteOptions, TooManyError
+from ruby_map.mapper.rewrite_search import Applied, Outcome, Price, Pricer, RewriteOptions, Seen, TooManyError
 from ruby_map.mapper.rewrites.page import substitutions_html
 from typer.testing import CliRunner
 
@@ -250,7 +250,7 @@ def priced(value, lower_bound):
 def test_no_more_is_said_than_is_proven(bound, verdict):
     """By the bound of the network before alone: what is known of that after is a plan."""
     applied = (Applied("a -> b", (("x",), ("y", "z")), 20.0),)
-    outcome = Outcome(priced(100.0, bound), priced(80.0, 1.0), None, applied, ended="", unpriced={"why\nso": 2})
+    outcome = Outcome(priced(100.0, bound), priced(80.0, 1.0), None, applied, Seen(unpriced={"why\nso": 2}))
     result = RewriteResult("m", "ruby-s", OBJECTIVES["edp"], outcome)
     assert verdict in result.verdict
     for line in ("rewrite      a -> b, at 2 places: x, y + z: saves 20.00%", "no price     2: why"):

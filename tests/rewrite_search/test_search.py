@@ -12,7 +12,7 @@ from ruby_map.mapper.problem import OBJECTIVES, Charges
 from ruby_map.mapper.rewrite_search import Pricer, RewriteOptions, search_rewrites, steps
 from ruby_map.mapper.rewrite_search.networks import network_key, network_of_graph
 from ruby_map.mapper.rewrite_search.pricer import NoMappingError
-from ruby_map.mapper.rewrite_search.search import size_of
+from ruby_map.mapper.rewrite_search.queue import size_of
 from ruby_map.mapper.rewrites import Rules, TensorGraph, read_tensor_graph, rules
 from ruby_map.mapper.search.options import SearchOptions
 
@@ -29,8 +29,8 @@ FEW = RewriteOptions(graphs=6, larger=1)
 LARGER = {"three_products": 0} if DEEP else dict.fromkeys(("three_products", "with_itself", "normalised"), 0)
 
 
-def pricer(arch: Architecture = MACHINE, objective: str = "edp", **changes: object) -> Pricer:
-    options = SearchOptions(effort="quick", jobs=1, objective=objective)
+def pricer(arch: Architecture = MACHINE, objective: str = "edp", effort: str = "quick", **changes: object) -> Pricer:
+    options = SearchOptions(effort=effort, jobs=1, objective=objective)
     return Pricer(arch, energy_table(arch), Charges(), "ruby-s", options, ["GLB"], **changes)
 
 
@@ -105,7 +105,7 @@ def test_the_answer_is_the_best_of_all_graphs_that_rules_reach(network, tmp_path
             values[key] = one_by_one.price(made).value
     best = min(values.values())
     found = search_rewrites(graph, pricer(), RULES, replace(EVERY, larger=larger))
-    assert found.met == len(every)
+    assert found.seen.met == len(every)
     assert found.after.value == pytest.approx(best, rel=1e-9)
     near = search_rewrites(graph, pricer(), RULES, FEW)
     first = values[network_key(network_of_graph(graph))]
@@ -138,22 +138,22 @@ def test_bounds_change_no_answer(tmp_path) -> None:
     whole = Unbounded(MACHINE, energy_table(MACHINE), Charges(), "ruby-s", options, ["GLB"])
     unbounded = search_rewrites(graph, whole, RULES, FEW)
     assert bounded.after.value == unbounded.after.value
-    assert unbounded.bounded == 0
-    assert bounded.priced <= unbounded.priced
+    assert unbounded.seen.bounded == 0
+    assert bounded.seen.priced <= unbounded.seen.priced
 
 
 def test_the_same_search_twice_gives_the_same(tmp_path) -> None:
     graph = read_tensor_graph(three_products(tmp_path / "a.onnx"))
     one, other = (search_rewrites(graph, pricer(), RULES, FEW) for _ in range(2))
-    figures = [(own.after.value, own.applied, own.met, own.priced) for own in (one, other)]
+    figures = [(own.after.value, own.applied, own.seen.met, own.seen.priced) for own in (one, other)]
     assert figures[0] == figures[1]
 
 
 def test_a_search_ends_with_as_many_graphs_as_are_allowed(tmp_path) -> None:
     graph = read_tensor_graph(three_products(tmp_path / "a.onnx"))
     found = search_rewrites(graph, pricer(), RULES, RewriteOptions(graphs=3, larger=1))
-    assert found.priced == 3
-    assert found.ended == "3 graphs were priced"
+    assert found.seen.priced == 3
+    assert found.seen.ended == "3 graphs were priced"
 
 
 def test_ctrl_c_leaves_the_best_so_far(tmp_path) -> None:
@@ -171,7 +171,7 @@ def test_ctrl_c_leaves_the_best_so_far(tmp_path) -> None:
     options = SearchOptions(effort="quick", jobs=1)
     own = Interrupted(MACHINE, energy_table(MACHINE), Charges(), "ruby-s", options, ["GLB"])
     found = search_rewrites(graph, own, RULES, FEW)
-    assert found.ended == "interrupted"
+    assert found.seen.ended == "interrupted"
     assert found.after.value <= found.before.value
 
 

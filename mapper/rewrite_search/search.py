@@ -1,14 +1,17 @@
 """Searches the best network that rules reach: of a small one among all its graphs, of a large one region by region."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, pairwise
 
+from ...workloads import InputError
+from ..plan_search import TooManyError
 from ..problem import EFFORTS, ROUNDING
 from ..rewrites import Rules, TensorGraph, Term
 from ..runtime import Workers
 from .names import node_names
 from .networks import network_of_graph
-from .pricer import Price, Pricer
+from .pricer import NoMappingError, Price, Pricer
 from .queue import INTERRUPTED, Queue, Reached, RewriteOptions, Seen
 from .region_search import RegionRequest, RegionResult, RegionStudy, search_region
 from .regions import Alike, Cuts, classes_of
@@ -72,7 +75,7 @@ def _as_a_whole(
         prices = [before, *(price for _, price in best.steps)]
         outcome.applied = tuple(
             Applied(step.rule, _nodes(names, step.places), one.value - other.value)
-            for (step, _), one, other in zip(best.steps, prices, prices[1:], strict=False)
+            for (step, _), (one, other) in zip(best.steps, pairwise(prices), strict=True)
         )
         if tell is not None:
             tell(outcome)
@@ -121,28 +124,40 @@ class _ByRegion:
         """Use the steps of a region as far as they make the whole network better."""
         outcome, best = self.outcome, 0
         outcome.seen.add(result.seen)
-        prices, graphs = [outcome.after], [outcome.graph]
+        states = [(outcome.after, outcome.graph, self.graphs)]
         for outputs in result.graphs:
-            rewritten = [*self.graphs]
-            for number, rename in own.members:
-                region = self.cuts.regions[number].graph
-                rewritten[number] = region.with_outputs(dict(zip(region.outputs, map(rename, outputs), strict=True)))
-            graphs.append(self.cuts.put_together(rewritten))
-            prices.append(self.pricer.rough_price(network_of_graph(graphs[-1])))
+            graphs = self._with(own, outputs)
+            graph = self.cuts.put_together(graphs)
+            try:
+                price = self.pricer.rough_price(network_of_graph(graph))
+            except (InputError, NoMappingError, TooManyError) as error:
+                outcome.seen.add(Seen(0, 0, unpriced={str(error): 1}))
+                break
+            states.append((price, graph, graphs))
             outcome.seen.priced += 1
-            if prices[-1].value < prices[best].value * (1 - ROUNDING):
-                best, kept = len(prices) - 1, rewritten
+            if price.value < states[best][0].value * (1 - ROUNDING):
+                best = len(states) - 1
         if best:
-            self.graphs = kept
-            outcome.after, outcome.graph = prices[best], graphs[best]
-            names = [(rename, node_names(self.cuts.regions[number].graph)) for number, rename in own.members]
-            for (rule, places), one, other in zip(result.steps[:best], prices, prices[1:], strict=False):
-                nodes = tuple(
-                    node for rename, of in names for node in _nodes(of, [[*map(rename, place)] for place in places])
-                )
-                outcome.applied += (Applied(rule, nodes, one.value - other.value),)
+            outcome.after, outcome.graph, self.graphs = states[best]
+            prices = [price for price, _, _ in states[: best + 1]]
+            outcome.applied += tuple(self._applied(own, result, prices))
         if self.tell is not None:
             self.tell(outcome)
+
+    def _with(self, own: Alike, outputs: Sequence[Term]) -> list[TensorGraph]:
+        """The graphs of all regions, those of a class with what the first of it makes now."""
+        graphs = [*self.graphs]
+        for number, rename in own.members:
+            region = self.cuts.regions[number].graph
+            graphs[number] = region.with_outputs(dict(zip(region.outputs, map(rename, outputs), strict=True)))
+        return graphs
+
+    def _applied(self, own: Alike, result: RegionResult, prices: Sequence[Price]) -> Iterator[Applied]:
+        """Yield the steps between prices, with the nodes of all regions of a class."""
+        names = [(rename, node_names(self.cuts.regions[number].graph)) for number, rename in own.members]
+        for (rule, places), (one, other) in zip(result.steps, pairwise(prices), strict=False):
+            nodes = [_nodes(known, [map(rename, place) for place in places]) for rename, known in names]
+            yield Applied(rule, tuple(chain.from_iterable(nodes)), one.value - other.value)
 
     def _search_further(self) -> None:
         """Search the plans of both networks with all effort; where the rewritten one is no better then it is left."""

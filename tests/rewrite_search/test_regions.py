@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ruby_map.mapper.rewrite_search import regions, search_rewrites
+from ruby_map.mapper.rewrite_search import TooManyError, regions, search_rewrites
 from ruby_map.mapper.rewrite_search.networks import network_key, network_of_graph
 from ruby_map.mapper.rewrite_search.pricer import Pricer, nameless
 from ruby_map.mapper.rewrite_search.queue import RewriteOptions
@@ -141,6 +141,35 @@ def test_a_network_is_rewritten_region_by_region(cut_small, tmp_path) -> None:
     assert again.lower_bound <= found.after.value
     saved = sum(own.saved for own in found.applied)
     assert saved == pytest.approx(found.before.value - found.after.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("objective", ["energy", "delay"])
+def test_regions_are_priced_by_the_objective(objective, cut_small, tmp_path) -> None:
+    graph = read_tensor_graph(blocks(tmp_path / "a.onnx"))
+    found = search_rewrites(graph, pricer(objective=objective), RULES, FEW)
+    assert found.applied
+    figure = {"energy": lambda own: own.energy_pj, "delay": lambda own: own.cycles}[objective]
+    assert found.after.value == figure(found.after.costs) < found.before.value == figure(found.before.costs)
+    assert found.after.lower_bound <= found.after.value
+
+
+def test_a_rewrite_without_a_price_in_the_whole_network_is_left(cut_small, tmp_path) -> None:
+    class TooLarge(Pricer):
+        calls = 0
+
+        def rough_price(self, network):
+            self.calls += 1
+            if self.calls == 2:
+                raise TooManyError("too many")
+            return super().rough_price(network)
+
+    path = blocks(tmp_path / "a.onnx")
+    graph, own = read_tensor_graph(path), pricer()
+    limited = TooLarge(own.arch, own.energies, own.charges, own.mapspace, own.options, own.keepers)
+    found = search_rewrites(graph, limited, RULES, FEW)
+    assert found.seen.unpriced == {"too many": 1}
+    assert len(found.applied) == len(search_rewrites(graph, pricer(), RULES, FEW).applied) - 1
+    assert_written(found.graph, tmp_path / "b.onnx", run(path, feeds_of(graph)))
 
 
 def test_the_number_of_processes_changes_no_answer(cut_small, tmp_path) -> None:

@@ -178,4 +178,5 @@ def _nodes(names: Mapping[Term, str], places: Iterable[Iterable[Term]]) -> tuple
 def _ended(ends: list[str]) -> str:
     """Say why searches of regions ended."""
     different = dict.fromkeys(ends)
-    return "; ".join(f"{end} in {ends.count(end)} of {len(ends)} regions" for end in different)
+    every = (f"{end} in {ends.count(end)} of {len(ends)} regions" for end in different)
+    return "; ".join(every) or "no region has a price of its own"

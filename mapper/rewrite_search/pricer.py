@@ -7,7 +7,7 @@ from math import inf, log
 
 from ...arch import Architecture
 from ...energy import EnergyTable
-from ...workloads import Network, Workload
+from ...workloads import InputError, Network, Workload
 from ..bounds.sums import Envelope, LeastSum, Limits
 from ..exploration import explore
 from ..mapspace import Preset
@@ -21,6 +21,7 @@ from ..plan_search import (
     PlanSearch,
     Prices,
     Slope,
+    TooManyError,
     bounded_plan,
     one_by_one,
     search_plans,
@@ -40,6 +41,9 @@ MOST_SLOPES = 4  # at which a plan is sought before its slope is that of the sea
 
 class NoMappingError(Exception):
     """A layer of a network has no mapping on the machine."""
+
+
+UNPRICED = (InputError, NoMappingError, TooManyError)  # why a network has no price
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +139,18 @@ class Pricer:
         self, network: Network, worth: float, bound: Callable[[PlanSearch], float]
     ) -> list[PlanSearch] | None:
         """Begin a search of plans for each memory, all layers known; None where a bound says `worth` or more."""
-        graph = Graph.of(network)
+        graph, new = Graph.of(network), self._new_layers(network)
         searches = [self._search(graph, keeper) for keeper in self.keepers]
-        if min(bound(own) for own in searches) >= worth:
+
+        def ruled_out() -> bool:
+            return worth < inf and min(bound(own) for own in searches) >= worth
+
+        if ruled_out():
             return None
-        self._explore(self._new_layers(network))
+        self._explore(new)
         for search in searches:
             search.know({name: self._known(layer) for name, layer in _layers(graph) if name not in search.known})
-        return None if min(bound(own) for own in searches) >= worth else searches
+        return None if new and ruled_out() else searches
 
     def _best(self, outcomes: Sequence[PlanOutcome | None], worth: float) -> Price | None:
         known = [own for own in outcomes if own is not None]

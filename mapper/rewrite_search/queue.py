@@ -5,17 +5,17 @@ ends when the queue is empty or as many graphs are priced as are allowed.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
 
-from ...workloads import InputError, Network
-from ..plan_search import TooManyError
+from ...workloads import Network
 from ..problem import ROUNDING
 from ..rewrites import Rules, TensorGraph
 from .kinds import Step, steps
 from .networks import network_key, network_of_graph
-from .pricer import NoMappingError, Price
+from .pricer import UNPRICED, Price
 
 ALPHA = 1.05  # a graph of so many times the best price is followed further (TASO, section 5)
 GRAPHS = 60  # that are priced, of each region
@@ -41,7 +41,7 @@ class Seen:
     met: int = 1  # graphs, each once
     priced: int = 1
     bounded: int = 0  # that a bound was enough for
-    unpriced: dict[str, int] = field(default_factory=dict)  # why graphs have no price
+    unpriced: Counter[str] = field(default_factory=Counter)  # why graphs have no price
     ended: str = ""
 
     @property
@@ -51,13 +51,10 @@ class Seen:
 
     def add(self, other: "Seen") -> None:
         """Count what another search has done, too."""
-        self.met, self.priced, self.bounded = (
-            self.met + other.met,
-            self.priced + other.priced,
-            self.bounded + other.bounded,
-        )
-        for why, number in other.unpriced.items():
-            self.unpriced[why] = self.unpriced.get(why, 0) + number
+        self.met += other.met
+        self.priced += other.priced
+        self.bounded += other.bounded
+        self.unpriced += other.unpriced
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +142,8 @@ class Queue:
                 self._prices[key] = price = self.pricing(network, self._enough)
                 seen.bounded += price is None
                 seen.priced += price is not None
-        except (InputError, NoMappingError, TooManyError) as error:
-            why = str(error)
-            seen.unpriced[why] = seen.unpriced.get(why, 0) + 1
+        except UNPRICED as error:
+            seen.unpriced[str(error)] += 1
             return None
         return self._prices[key]
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...workloads import InputError, Network
-from ..plan_search import Slope, TooManyError
+from ...workloads import Network
+from ..plan_search import Slope
 from ..rewrites import MOST_SMALL, WEIGHT, Rules, Source, TensorGraph, Term
 from .networks import network_of_graph
-from .pricer import NoMappingError, Price, Pricer
+from .pricer import UNPRICED, Price, Pricer
 from .queue import Queue, Reached, RewriteOptions, Seen
 from .regions import Neighbours
 
@@ -94,7 +94,7 @@ def search_region(study: RegionStudy, request: RegionRequest) -> RegionResult:
     try:
         network_of_graph(graph)  # it has layers
         first = price(network_of_graph(beside.around(graph)), inf)
-    except (InputError, NoMappingError, TooManyError):
+    except UNPRICED:
         return RegionResult(request.number, Seen(0, 0))
     assert first is not None, "everything is worth more than nothing"
     queue = Queue(Reached(graph, first), price, study.rules, study.options, around=beside.around)

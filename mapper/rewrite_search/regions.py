@@ -5,7 +5,7 @@ TASO (section 5) parts large graphs, too, there by minimum cuts of the rewrites 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import accumulate, pairwise
 from math import inf
@@ -18,12 +18,11 @@ from ..rewrites import (
     Source,
     TensorGraph,
     Term,
-    below,
     between,
     given,
     made,
     rebuilt,
-    term,
+    with_params,
 )
 
 FEWEST = 6  # operators of a region: smaller ones join the next
@@ -38,6 +37,11 @@ class Region:
     inputs: Mapping[str, Term]  # tensors of the network that it reads, by the names that they have here
     outputs: Mapping[str, Term]  # those that are read after it, or are outputs
     graph: TensorGraph
+
+    @cached_property
+    def names(self) -> Mapping[Term, bytes]:
+        """The terms that have names, in an order and with marks that do not depend on these."""
+        return _named(self.graph)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +165,7 @@ def classes_of(regions: Sequence[Region]) -> list[Alike]:
     """Part regions into classes of those that are alike, in the order of their first ones."""
     firsts, members = list[int](), list[list[tuple[int, Rename]]]()
     for number, region in enumerate(regions):
-        pairs = ((at, renaming(regions[own].graph, region.graph)) for at, own in enumerate(firsts))
+        pairs = ((at, renaming(regions[own], region)) for at, own in enumerate(firsts))
         at, rename = next(((at, rename) for at, rename in pairs if rename is not None), (len(firsts), None))
         if rename is None:
             firsts.append(number)
@@ -171,29 +175,26 @@ def classes_of(regions: Sequence[Region]) -> list[Alike]:
     return [Alike(own, tuple(every)) for own, every in zip(firsts, members, strict=True)]
 
 
-def renaming(one: TensorGraph, other: TensorGraph) -> Rename | None:
-    """Return what makes terms about one network those about another that differs in names alone; None: it differs.
+def renaming(one: Region, other: Region) -> Rename | None:
+    """Return what makes terms about one region those about another that differs in names alone; None: it differs.
 
-    Two networks may be alike without being found so, where both operands of a sum look alike.
+    Two regions may be alike without being found so, where both operands of a sum look alike.
     """
-    names, new_names = _named(one), _named(other)
-    if [*names.values()] != [*new_names.values()] or len(one.outputs) != len(other.outputs):
+    outputs = [*other.graph.outputs.values()]
+    if [*one.names.values()] != [*other.names.values()] or len(one.graph.outputs) != len(outputs):
         return None
-    rename = partial(_renamed, dict(zip(names, new_names, strict=True)))
-    return rename if [*map(rename, one.outputs.values())] == [*other.outputs.values()] else None
+    rename = partial(_renamed, dict(zip(one.names, other.names, strict=True)))
+    return rename if [*map(rename, one.graph.outputs.values())] == outputs else None
 
 
 def _renamed(become: Mapping[Term, Term], own: Term) -> Term:
     """Return a term about what other names stand for; `become` has the terms of names."""
-    known = dict[Term, Term]()
-    for part in below([own]):
-        operands = tuple(known[operand] for operand in part.operands)
-        known[part] = term(part.op, become[part].params if part in become else part.params, operands)
-    return known[own]
+    (renamed,) = with_params([own], lambda part: become.get(part, part).params)
+    return renamed
 
 
 def _named(graph: TensorGraph) -> dict[Term, bytes]:
-    """List the terms of a network that have names, in an order and with marks that do not depend on these."""
+    """List the terms of a network that have names, as `Region.names` says."""
     marks, order = dict[Term, bytes](), dict[Term, bytes]()
     for own in graph.terms:
         marks[own] = _mark(graph, own, sorted if own.op in COMMUTING else list, marks)

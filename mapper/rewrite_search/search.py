@@ -4,14 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from ...workloads import InputError
-from ..plan_search import TooManyError
 from ..problem import EFFORTS, ROUNDING
 from ..rewrites import Rules, TensorGraph, Term
 from ..runtime import Workers
 from .names import node_names
 from .networks import network_of_graph
-from .pricer import NoMappingError, Price, Pricer
+from .pricer import UNPRICED, Price, Pricer
 from .queue import INTERRUPTED, Queue, Reached, RewriteOptions, Seen
 from .region_search import RegionRequest, RegionResult, RegionStudy, search_region
 from .regions import Alike, Cuts, classes_of
@@ -130,8 +128,8 @@ class _ByRegion:
             graph = self.cuts.put_together(graphs)
             try:
                 price = self.pricer.rough_price(network_of_graph(graph))
-            except (InputError, NoMappingError, TooManyError) as error:
-                outcome.seen.add(Seen(0, 0, unpriced={str(error): 1}))
+            except UNPRICED as error:
+                outcome.seen.unpriced[str(error)] += 1
                 break
             states.append((price, graph, graphs))
             outcome.seen.priced += 1

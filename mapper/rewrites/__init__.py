@@ -4,7 +4,7 @@ from .apply import Rule, Rules
 from .graphs import OPAQUE, WEIGHT, Rewrite, Source, TensorGraph, made, rewrites, rewritten
 from .onnx import MOST_SMALL, between, network_of, read_tensor_graph, write_onnx
 from .shipped import rules
-from .terms import COMMUTING, INPUT, Term, below, given, rebuilt, term
+from .terms import COMMUTING, INPUT, Term, given, rebuilt, with_params
 
 __all__ = [
     "COMMUTING",
@@ -18,7 +18,6 @@ __all__ = [
     "TensorGraph",
     "Term",
     "WEIGHT",
-    "below",
     "between",
     "given",
     "made",
@@ -28,6 +27,6 @@ __all__ = [
     "rewrites",
     "rewritten",
     "rules",
-    "term",
+    "with_params",
     "write_onnx",
 ]

@@ -1,6 +1,7 @@
 """`ruby-rewrite`: what it writes, prints and refuses; the files are read by ruby-import and run by ONNX Runtime."""
 
 import json
+from collections import Counter
 from types import SimpleNamespace
 
 import onnx
@@ -250,7 +251,7 @@ def priced(value, lower_bound):
 def test_no_more_is_said_than_is_proven(bound, verdict):
     """By the bound of the network before alone: what is known of that after is a plan."""
     applied = (Applied("a -> b", (("x",), ("y", "z")), 20.0),)
-    outcome = Outcome(priced(100.0, bound), priced(80.0, 1.0), None, applied, Seen(unpriced={"why\nso": 2}))
+    outcome = Outcome(priced(100.0, bound), priced(80.0, 1.0), None, applied, Seen(unpriced=Counter({"why\nso": 2})))
     result = RewriteResult("m", "ruby-s", OBJECTIVES["edp"], outcome)
     assert verdict in result.verdict
     for line in ("rewrite      a -> b, at 2 places: x, y + z: saves 20.00%", "no price     2: why"):

@@ -112,9 +112,9 @@ def test_regions_that_are_alike_become_each_other_by_names(network, known) -> No
 def test_regions_of_other_sizes_are_not_alike(cut_small, tmp_path) -> None:
     one, other = (Cuts(read_tensor_graph(blocks(tmp_path / f"{last}.onnx", (4, 4, last)))).regions for last in (4, 6))
     assert len(one) == len(other) == 3
-    assert renaming(one[1].graph, other[1].graph) is not None
-    assert renaming(one[2].graph, other[2].graph) is None
-    assert renaming(one[1].graph, one[0].graph) is None
+    assert renaming(one[1], other[1]) is not None
+    assert renaming(one[2], other[2]) is None
+    assert renaming(one[1], one[0]) is None
 
 
 def test_a_region_is_packed_without_its_large_weights(tmp_path) -> None:
